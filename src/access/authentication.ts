@@ -3,6 +3,17 @@
 
 import { ANONYMOUS, type Principal } from './principal.ts'
 
+/** Who sent a token that is not verified yet. */
+export interface TokenSender {
+  /** The IP address, or the half of an IPv6 address that a network has. Absent for this machine. */
+  readonly network: string | undefined
+  /**
+   * Throws if the request may not wait, because too many wait already. Call it before a wait for another
+   * server.
+   */
+  checkRoom (): void
+}
+
 /** Finds the principal of each request. Pass yours to `createApp`. */
 export interface Authenticator {
   /**
@@ -15,10 +26,9 @@ export interface Authenticator {
    * valid: the request is then answered with HTTP 401. An AuthenticationError decides what else the client is
    * told; an AuthenticationUnavailable answers HTTP 503.
    * @param authorization the value of the `Authorization` header; `undefined` when the client sent none.
-   * @param checkRoom throws if the request may not wait, because too many wait already. Call it before a wait
-   * for another server.
+   * @param sender who sent the request.
    */
-  authenticate (authorization: string | undefined, checkRoom?: () => void): Principal | Promise<Principal>
+  authenticate (authorization: string | undefined, sender?: TokenSender): Principal | Promise<Principal>
   /**
    * Whether the token that a principal came with still counts, and with all of its scopes. Called every two
    * seconds for each principal that has an open stream of changes, or has resumed the stream of a call: the

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { clock } from '../base/time.ts'
 import {
-  AuthenticationError, AuthenticationUnavailable, TokenNotKnown, type Authenticator
+  AuthenticationError, AuthenticationUnavailable, TokenNotKnown, type Authenticator, type TokenSender
 } from './authentication.ts'
 import { ANONYMOUS, ownerOf, type Principal } from './principal.ts'
 import { hashToken, readBearerToken, type TokenVerifier } from './token.ts'
@@ -42,9 +42,9 @@ export function createBearerAuthenticator (
   /** What a principal of an open stream came with. */
   const tokens = new WeakMap<Principal, string>()
 
-  async function verify (token: string, key: string): Promise<Principal> {
+  async function verify (token: string, key: string, network?: string): Promise<Principal> {
     try {
-      const { principal, maxAgeMs } = await verifyByFirst(verifiers, token)
+      const { principal, maxAgeMs } = await verifyByFirst(verifiers, token, network)
       const until = Math.min(now() + Math.min(maxAgeMs, MAX_AGE_MS), principal.expiresAt ?? Infinity)
       if (until > now()) cache.set(key, { principal, until })
       tokens.set(principal, token)
@@ -54,29 +54,29 @@ export function createBearerAuthenticator (
     }
   }
 
-  function authenticateToken (token: string, checkRoom?: () => void): Principal | Promise<Principal> {
+  function authenticateToken (token: string, sender?: TokenSender): Principal | Promise<Principal> {
     const key = hashToken(token)
     const entry = cache.get(key)
     if (entry !== undefined) {
       if (entry.until > now()) return entry.principal
       cache.delete(key)
     }
-    checkRoom?.()
+    sender?.checkRoom()
     const running = verifying.get(key)
     if (running !== undefined) return running
-    const verification = verify(token, key)
+    const verification = verify(token, key, sender?.network)
     verifying.set(key, verification)
     return verification
   }
 
   return {
-    authenticate (authorization, checkRoom) {
+    authenticate (authorization, sender) {
       const token = readBearerToken(authorization)
       if (token === undefined) {
         if (anonymous) return ANONYMOUS
         throw new AuthenticationError(undefined, 'the request has no bearer token')
       }
-      return authenticateToken(token, checkRoom)
+      return authenticateToken(token, sender)
     },
     async isStillValid (principal) {
       const token = tokens.get(principal)
@@ -103,13 +103,13 @@ function covers (principal: Principal, before: Principal): boolean {
 }
 
 async function verifyByFirst (
-  verifiers: readonly TokenVerifier[], token: string
+  verifiers: readonly TokenVerifier[], token: string, network: string | undefined
 ): Promise<{ readonly principal: Principal, readonly maxAgeMs: number }> {
   const reasons: string[] = []
   let unavailable: AuthenticationUnavailable | undefined
   for (const verifier of verifiers) {
     try {
-      return { principal: await verifier.verify(token), maxAgeMs: verifier.maxAgeMs }
+      return { principal: await verifier.verify(token, network), maxAgeMs: verifier.maxAgeMs }
     } catch (error) {
       if (error instanceof TokenNotKnown) reasons.push(error.message)
       else if (error instanceof AuthenticationUnavailable) unavailable ??= error

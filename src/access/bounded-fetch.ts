@@ -20,18 +20,17 @@ export interface FetchLimits {
 
 export const FETCH_LIMITS: FetchLimits = { timeoutMs: 5000, maxBytes: 512 * 1024 }
 
+const KEPT_HEADERS = ['content-type', 'retry-after']
+
 /** Resolves once the whole body is read. A redirect is an answer as others: it could lead anywhere. */
 export function createBoundedFetch ({ timeoutMs, maxBytes }: FetchLimits): Fetch {
-  return async (url, { method = 'GET', headers = {}, body: form = null }) => {
+  return async (url, { method = 'GET', headers: sent = {}, body: form = null }) => {
     const response = await fetch(url, {
-      method, headers, body: form, redirect: 'manual', signal: signalAfter(timeoutMs)
+      method, headers: sent, body: form, redirect: 'manual', signal: signalAfter(timeoutMs)
     })
     const body = await readBody(response, maxBytes)
-    const contentType = response.headers.get('content-type')
-    return new Response(body.length === 0 ? null : body, {
-      status: response.status,
-      headers: contentType === null ? {} : { 'content-type': contentType }
-    })
+    const headers = [...response.headers].filter(([name]) => KEPT_HEADERS.includes(name))
+    return new Response(body.length === 0 ? null : body, { status: response.status, headers })
   }
 }
 

@@ -12,7 +12,7 @@ import { toPrincipal } from './claims.ts'
 import { FETCH_LIMITS } from './bounded-fetch.ts'
 import { createClientAuthentication, type ClientCredentials } from './client-authentication.ts'
 import type { Principal } from './principal.ts'
-import { createServerGuard, type ServerGuardOptions } from './server-guard.ts'
+import { createServerGuard, ServerBusy, type ServerGuardOptions } from './server-guard.ts'
 import { readEndpointUrl, readServerUrl } from './server-url.ts'
 import { audiencesOf, CLOCK_LEEWAY_MS, type AcceptedAudience, type TokenRules } from './token-rules.ts'
 import { hashToken, type TokenVerifier } from './token.ts'
@@ -28,11 +28,22 @@ export interface IntrospectionVerifierOptions
   readonly rules: TokenRules
   /** How many refused tokens are remembered. 10 000 by default. */
   readonly maxRefused?: number
+  /** None by default. */
+  readonly refusalRate?: RefusalRate
+}
+
+/** Limits how many refused tokens a network sends in a time. */
+export interface RefusalRate {
+  /** Throws if the network has sent so many. */
+  check (network: string): void
+  count (network: string): void
 }
 
 const MAX_AGE_MS = 60_000
 const REFUSED_MAX_AGE_MS = 10_000
 const COOLDOWN_MS = 5000
+/** How long a server is not asked that has too much to do and does not say how long. */
+const RETRY_AFTER_MS = 1000
 
 /**
  * A token is valid if the server says that it is active and for this service. `iss`, `nbf`, `exp` and the
@@ -41,7 +52,7 @@ const COOLDOWN_MS = 5000
  * if the issuer, the endpoint or the key cannot be used, or no audience is accepted.
  */
 export function createIntrospectionVerifier (options: IntrospectionVerifierOptions): TokenVerifier {
-  const { issuer, client, rules, maxRefused = 10_000, now = clock.now } = options
+  const { issuer, client, rules, maxRefused = 10_000, refusalRate, now = clock.now } = options
   const audiences = audiencesOf(issuer, options.audiences)
   const request = createIntrospectionRequest(openIssuer(issuer, options), options.endpoint, client)
   const { limits: { timeoutMs } = FETCH_LIMITS, cooldownMs = COOLDOWN_MS } = options
@@ -51,16 +62,20 @@ export function createIntrospectionVerifier (options: IntrospectionVerifierOptio
   })
   return {
     maxAgeMs: MAX_AGE_MS,
-    async verify (token) {
+    async verify (token, network) {
       const key = hashToken(token)
       const refusal = refusals.get(key)
       if (refusal !== undefined && refusal.until > now()) throw refusal.error
+      if (network !== undefined) refusalRate?.check(network)
       try {
-        const answer = await guard(async () => await request(token))
-        return readIntrospectionAnswer(answer, { issuer, audiences, rules, nowMs: now() })
+        return await guard(async () => {
+          const answer = await request(token)
+          return readIntrospectionAnswer(answer, { issuer, audiences, rules, nowMs: now() })
+        }, network)
       } catch (error) {
         if (error instanceof AuthenticationError) {
           refusals.set(key, { error, until: now() + REFUSED_MAX_AGE_MS })
+          if (network !== undefined) refusalRate?.count(network)
         }
         throw error
       }
@@ -127,7 +142,14 @@ async function readRefusal (issuer: string, response: Response): Promise<Error> 
     return new AuthenticationUnavailable(`${answer}. Check the credentials of this service`)
   }
   if (REQUEST_STATUSES.includes(status)) return new RequestRefused(answer)
+  if (status === 429) return new ServerBusy(answer, readRetryAfterMs(response))
   return new AuthenticationUnavailable(answer)
+}
+
+/** A date is taken for the default. */
+function readRetryAfterMs ({ headers }: Response): number {
+  const text = headers.get('retry-after') ?? ''
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) * 1000 : RETRY_AFTER_MS
 }
 
 /** The text is empty if the body has no error code as RFC 6749 has them. */

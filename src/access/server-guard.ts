@@ -1,6 +1,10 @@
-// Bounds the requests to an authorization server that is slow, or fails.
+// Bounds the requests to an authorization server that is slow, fails, or has too much to do. A stranger can
+// send any number of tokens, and some at which a server fails: no network may lock the others out.
 
+import { LRUCache } from 'lru-cache'
+import { timers } from '../base/time.ts'
 import { AuthenticationUnavailable } from './authentication.ts'
+import { OutageSwitch } from './outage-switch.ts'
 
 export interface ServerGuardOptions {
   /** How long a server that failed is not asked again, in milliseconds. */
@@ -16,68 +20,158 @@ export interface ServerGuardOptions {
   readonly isFailure: (error: unknown) => boolean
 }
 
-/** Runs a request in its turn. Rejects with an AuthenticationUnavailable where it is not run. */
-export type ServerGuard = <T>(ask: () => Promise<T>) => Promise<T>
+/**
+ * Runs a request in its turn. Rejects with an AuthenticationUnavailable where it is not run.
+ * @param network the network of who sent the token. Absent: one network that has no address.
+ */
+export type ServerGuard = <T>(ask: () => Promise<T>, network?: string) => Promise<T>
+
+/** The server wants to be asked less. The guard asks it again later about the same token. */
+export class ServerBusy extends AuthenticationUnavailable {
+  readonly retryAfterMs: number
+
+  constructor (message: string, retryAfterMs: number) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
+}
 
 interface WaitingRequest {
   readonly since: number
+  readonly network: Network
   readonly start: () => void
   readonly reject: (error: unknown) => void
 }
 
+interface Network {
+  /** Whether the last token of the network was good. */
+  isTrusted: boolean
+  /** Off while the server fails at the tokens of the network. */
+  readonly outage: OutageSwitch
+}
+
 /** After this many failures in a row the server has failed. A single one may be chance. */
 const FAILURES = 3
+const MAX_NETWORKS = 10_000
+/** One part of the places is kept for networks whose last token was good. */
+const TRUSTED_PART = 5
 
-/** After the cooldown one request finds out whether the server is back. The others are refused meanwhile. */
+/**
+ * A server that fails at the tokens of several networks has failed for all, and otherwise for one network.
+ * After the cooldown one request finds out whether the server is back. The others are refused meanwhile.
+ */
 export function createServerGuard (options: ServerGuardOptions): ServerGuard {
   const { cooldownMs, patienceMs, maxAsking = 50, maxWaiting = 1000, now, isFailure } = options
+  const networks = new LRUCache<string, Network>({ max: MAX_NETWORKS })
+  const outage = new OutageSwitch({ failures: FAILURES, cooldownMs, now })
   const waiting: WaitingRequest[] = []
   let asking = 0
-  let failures = 0
-  let failure: { readonly error: unknown, readonly until: number } | undefined
+  let pausedUntil = -Infinity
 
-  function findRefusal (): unknown {
-    if (failure === undefined || failures < FAILURES) return undefined
-    return now() < failure.until || asking > 0 ? failure.error : undefined
+  function networkOf (name: string): Network {
+    const known = networks.get(name)
+    if (known !== undefined) return known
+    const network = { isTrusted: false, outage: new OutageSwitch({ failures: FAILURES, cooldownMs, now }) }
+    networks.set(name, network)
+    return network
+  }
+
+  const findRefusal = (network: Network): unknown => outage.error ?? network.outage.error
+
+  function partOf (max: number, { isTrusted }: Network): number {
+    return isTrusted ? max : max - Math.floor(max / TRUSTED_PART)
+  }
+
+  function mayStart (network: Network): boolean {
+    return now() >= pausedUntil && asking < partOf(maxAsking, network)
+  }
+
+  /** The requests of trusted networks come first. */
+  function takeNext (): WaitingRequest | undefined {
+    const trusted = waiting.findIndex(({ network }) => network.isTrusted)
+    const index = Math.max(trusted, 0)
+    const next = waiting[index]
+    if (next === undefined || !mayStart(next.network)) return undefined
+    waiting.splice(index, 1)
+    return next
   }
 
   /** Waiting requests are refused together once the server has failed. */
   function serveWaiting (): void {
-    for (;;) {
-      const next = asking < maxAsking ? waiting.shift() : undefined
-      if (next === undefined) return
-      const refusal = findRefusal() ?? (now() - next.since > patienceMs ? tooMany() : undefined)
+    while (now() - (waiting[0]?.since ?? Infinity) > patienceMs) waiting.shift()?.reject(tooMany())
+    for (let next = takeNext(); next !== undefined; next = takeNext()) {
+      const refusal = findRefusal(next.network)
       if (refusal === undefined) next.start()
       else next.reject(refusal)
     }
   }
 
-  async function run<T> (ask: () => Promise<T>): Promise<T> {
+  function slowDown (retryAfterMs: number): void {
+    const isPaused = now() < pausedUntil
+    pausedUntil = Math.max(pausedUntil, now() + Math.min(retryAfterMs, patienceMs))
+    if (!isPaused) resumeLater()
+  }
+
+  function resumeLater (): void {
+    const ms = pausedUntil - now()
+    if (ms > 0) timers.setTimeout(resumeLater, ms).unref()
+    else serveWaiting()
+  }
+
+  /** One that waits again keeps its place. */
+  function wait (request: WaitingRequest): void {
+    const index = waiting.findIndex(({ since }) => since > request.since)
+    if (index === -1) waiting.push(request)
+    else waiting.splice(index, 0, request)
+  }
+
+  function learn (network: Network, error?: unknown): void {
+    network.isTrusted = error === undefined
+    if (error !== undefined && isFailure(error)) {
+      // A network that fails alone may send tokens at which the server fails.
+      outage.add(error, network)
+      network.outage.add(error)
+    } else {
+      outage.reset()
+      network.outage.reset()
+    }
+  }
+
+  async function run<T> (ask: () => Promise<T>, network: Network): Promise<T> {
     asking++
+    const ends = [outage.begin(), network.outage.begin()]
     try {
       const answer = await ask()
-      failures = 0
+      learn(network)
       return answer
     } catch (error) {
-      if (isFailure(error)) {
-        failures++
-        failure = { error, until: now() + cooldownMs }
-      }
+      if (error instanceof ServerBusy) slowDown(error.retryAfterMs)
+      else learn(network, error)
       throw error
     } finally {
       asking--
+      for (const end of ends) end()
       serveWaiting()
     }
   }
 
-  return async (ask) => {
-    const refusal = findRefusal()
+  return async (ask, name = '') => {
+    const network = networkOf(name)
+    const since = now()
+    const refusal = findRefusal(network)
     if (refusal !== undefined) throw refusal
-    if (asking < maxAsking) return await run(ask)
-    if (waiting.length >= maxWaiting) throw tooMany()
-    return await new Promise((resolve, reject) => {
-      waiting.push({ since: now(), start: () => { run(ask).then(resolve, reject) }, reject })
-    })
+    for (;;) {
+      try {
+        if (mayStart(network)) return await run(ask, network)
+        if (waiting.length >= partOf(maxWaiting, network)) throw tooMany()
+        return await new Promise((resolve, reject) => {
+          const start = () => { run(ask, network).then(resolve, reject) }
+          wait({ since, network, start, reject })
+        })
+      } catch (error) {
+        if (!(error instanceof ServerBusy) || now() - since + error.retryAfterMs > patienceMs) throw error
+      }
+    }
   }
 }
 

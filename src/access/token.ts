@@ -15,8 +15,9 @@ export interface TokenVerifier {
    * Rejects with a TokenNotKnown if the token is not of the kind that this verifier knows, with another
    * AuthenticationError if it is of that kind and not valid, and with an AuthenticationUnavailable if that
    * cannot be found out. No message contains the token.
+   * @param network of who sent the token. Absent: this machine, or a token that was good before.
    */
-  verify (token: string): Promise<Principal>
+  verify (token: string, network?: string): Promise<Principal>
   /** Releases what the verifier holds. */
   close? (): void | Promise<void>
 }

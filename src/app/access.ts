@@ -9,6 +9,7 @@ import {
 } from '../access/static-tokens.ts'
 import type { TokenVerifier } from '../access/token.ts'
 import { CheckedPart } from '../http/readiness.ts'
+import { createRefusalRate } from '../limits/refusal-rate.ts'
 import { audiencesIn, rulesIn, type AccessConfig } from '../ops/config/access-settings.ts'
 import { ConfigError } from '../ops/config/config.ts'
 
@@ -32,7 +33,9 @@ export async function openAuthenticator (
     const issued = { audiences: audiencesIn(config), rules: rulesIn(config) }
     if (modes.includes('jwt')) verifiers.push(createJwtVerifier({ issuers: config.authIssuers, ...issued }))
     if (modes.includes('introspection')) {
-      verifiers.push(createIntrospectionVerifier({ ...toIntrospection(config), ...issued }))
+      verifiers.push(createIntrospectionVerifier({
+        ...toIntrospection(config), ...issued, refusalRate: createRefusalRate()
+      }))
     }
     return createBearerAuthenticator(verifiers, { anonymous: config.auth.includes('none') })
   } catch (error) {

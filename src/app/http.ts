@@ -15,6 +15,7 @@ import { createOriginPolicy, type OriginPolicy } from '../http/origin-policy.ts'
 import { registerHealthRoutes, type Readiness } from '../http/readiness.ts'
 import { registerNotFound } from '../http/replies.ts'
 import { metadataUrlOf, registerResourceMetadata } from '../http/resource-metadata.ts'
+import { createUnavailableLog } from '../http/unavailable-log.ts'
 import { Limit } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
@@ -23,7 +24,7 @@ import type { OpenedFiles } from './files.ts'
 type FileDependencies = Pick<FileRouteDependencies, 'openStreams' | 'limiter'>
 
 interface RouteDependencies
-  extends Omit<GuardsDependencies, 'policy' | 'authentications'>, FileDependencies {
+  extends Omit<GuardsDependencies, 'policy' | 'authentications' | 'unavailableLog'>, FileDependencies {
   readonly readiness: Readiness
   readonly eras: readonly Era[]
   readonly files: OpenedFiles
@@ -36,7 +37,12 @@ export function registerRoutes (
 ): void {
   const { publicUrl, authIssuers: issuers, authScopes: scopes, path } = config
   const policy = openConnections(app, config)
-  const guards = { ...others, policy, authentications: new Used(new Limit('authentications')) }
+  const guards = {
+    ...others,
+    policy,
+    authentications: new Used(new Limit('authentications')),
+    unavailableLog: createUnavailableLog(app.log)
+  }
   const { replies } = guards
   const hasMetadata = publicUrl !== undefined && issuers.length > 0
   app.decorate('challenges', createChallenges({

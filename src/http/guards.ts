@@ -3,11 +3,11 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import {
-  AuthenticationError, AuthenticationUnavailable, reasonOf, type Authenticator
+  AuthenticationError, AuthenticationUnavailable, reasonOf, type Authenticator, type TokenSender
 } from '../access/authentication.ts'
 import { ANONYMOUS, type Principal } from '../access/principal.ts'
 import { random } from '../base/time.ts'
-import { holderOf } from '../limits/holder.ts'
+import { holderOf, type Holder } from '../limits/holder.ts'
 import type { Used } from '../limits/used.ts'
 import type { Shedding } from '../ops/overload/shedding.ts'
 import { invalidRequest, overloaded, ProtocolError } from '../protocol/errors.ts'
@@ -17,6 +17,7 @@ import { serveInTurn } from './connections.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 import { toPrintable, type Replies } from './replies.ts'
 import type { Shutdown } from './shutdown.ts'
+import type { UnavailableLog } from './unavailable-log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest { principal: Principal }
@@ -32,13 +33,14 @@ export interface GuardsDependencies {
   readonly authenticator: Authenticator
   /** The requests that wait for authentication. */
   readonly authentications: Used
+  readonly unavailableLog: UnavailableLog
   readonly shutdown: Pick<Shutdown, 'isRefusing'>
   readonly shedding: Pick<Shedding, 'mustRefuse'>
   readonly replies: Replies
 }
 
 export function registerGuards (app: FastifyInstance, dependencies: GuardsDependencies): void {
-  const { policy, authenticator, authentications, shutdown, shedding, replies } = dependencies
+  const { policy, authenticator, authentications, unavailableLog, shutdown, shedding, replies } = dependencies
   app.decorateRequest('principal')
   app.decorateRequest('address', { getter () { return clientAddressOf(this) } })
   const addCorsHeaders = createCors(app)
@@ -76,21 +78,16 @@ export function registerGuards (app: FastifyInstance, dependencies: GuardsDepend
   }
 
   function authenticate (request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-    // Nobody knows yet who sent the request.
-    const sender = () => holderOf({ principal: ANONYMOUS, address: request.address })
-    const checkRoom = () => {
-      const refusal = authentications.findRefusal(sender())
-      if (refusal !== undefined) throw refusal
-    }
+    const sender = new UnknownSender(request, authentications)
     let principal: Principal | Promise<Principal>
     try {
-      principal = authenticator.authenticate(request.headers.authorization, checkRoom)
+      principal = authenticator.authenticate(request.headers.authorization, sender)
     } catch (error) {
       reject(error, request, reply)
       return
     }
     if (principal instanceof Promise) {
-      const uncount = authentications.add(sender())
+      const uncount = authentications.add(sender.holder)
       principal.then((resolved) => {
         uncount()
         proceed(resolved, request, done)
@@ -103,9 +100,8 @@ export function registerGuards (app: FastifyInstance, dependencies: GuardsDepend
 
   function reject (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     if (error instanceof AuthenticationUnavailable) {
-      request.log.error({ reason: error.message }, 'the authorization server does not answer')
-      const unavailable = overloaded('The authorization server does not answer. Try again in a few seconds.')
-      return replies.refuse(unavailable, request, reply)
+      unavailableLog.add(error)
+      return replies.refuse(overloaded(UNAVAILABLE), request, reply)
     }
     if (error instanceof ProtocolError) return replies.refuse(error, request, reply)
     const code = error instanceof AuthenticationError ? error.code : 'invalid_token'
@@ -116,6 +112,31 @@ export function registerGuards (app: FastifyInstance, dependencies: GuardsDepend
     replies.refuse(NOT_AUTHENTICATED[code ?? 'none'](), request, reply)
   }
 }
+
+/** Nobody knows yet which principal sent the request. The address costs time, and most tokens are cached. */
+class UnknownSender implements TokenSender {
+  readonly #request: FastifyRequest
+  readonly #authentications: Used
+
+  constructor (request: FastifyRequest, authentications: Used) {
+    this.#request = request
+    this.#authentications = authentications
+  }
+
+  get holder (): Holder | undefined {
+    return holderOf({ principal: ANONYMOUS, address: this.#request.address })
+  }
+
+  get network (): string | undefined { return this.holder?.name }
+
+  checkRoom (): void {
+    const refusal = this.#authentications.findRefusal(this.holder)
+    if (refusal !== undefined) throw refusal
+  }
+}
+
+/** The authorization server is not the only reason: the file of static tokens may be missing. */
+const UNAVAILABLE = 'Access tokens cannot be checked at the moment. Try again in a few seconds.'
 
 const OVERLOADED = toErrorResponse(
   undefined, overloaded('This replica is overloaded. Nothing was done; try again later.')

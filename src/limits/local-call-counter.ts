@@ -6,6 +6,8 @@ import { PARTS, type CallCounter, type CountedRate, type UsedRate } from './call
 
 export interface LocalCallCounter extends CallCounter {
   count<R extends CountedRate> (rates: readonly R[]): UsedRate<R> | undefined
+  /** The time until the rate allows a call, in milliseconds. 0 if it allows one now. Counts nothing. */
+  waitMs (rate: CountedRate): number
 }
 
 interface LocalCallCounterOptions {
@@ -30,6 +32,7 @@ export function createLocalCallCounter (
   }
 
   return {
+    waitMs: (rate) => windows.get(rate.key)?.waitMs(rate, now()) ?? 0,
     count (rates) {
       const time = now()
       let used: UsedRate<typeof rates[number]> | undefined

@@ -7,10 +7,11 @@ import {
 } from '../../src/access/introspection-verifier.ts'
 import { readEndpointUrl } from '../../src/access/server-url.ts'
 import { PRESETS } from '../../src/access/token-rules.ts'
+import { createRefusalRate } from '../../src/limits/refusal-rate.ts'
 import {
   startAuthorizationServer, type AuthorizationServer, type AuthorizationServerSettings
 } from '../servers/authorization-server.ts'
-import { until } from '../helpers/deadline.ts'
+import { until, within } from '../helpers/deadline.ts'
 
 const AUDIENCE = 'https://books.example/mcp'
 const CLIENT = { clientId: 'books', secret: 'books-secret' }
@@ -181,6 +182,43 @@ t.test('a 400 about one token refuses the token, and says nothing of the server'
   }
   server.replaceAnswer(ENDPOINT)
   await t.rejects(verifier.verify('i'), { name: 'TokenNotKnown' }, 'the server is asked as before')
+})
+
+t.test('a server that wants to be asked less is asked again about the same token', async (t) => {
+  const server = await start(t)
+  for (const [retryAfter, leastMs] of [['1', 999], ['soon', 999]] as const) {
+    server.replaceAnswer(ENDPOINT, (response) => {
+      server.replaceAnswer(ENDPOINT)
+      response.writeHead(429, { 'retry-after': retryAfter }).end()
+    })
+    const begin = performance.now()
+    const verified = verifierOf(server).verify('unknown')
+    await within(t.rejects(verified, { name: 'TokenNotKnown' }), 'the answer')
+    t.ok(performance.now() - begin >= leastMs)
+  }
+  server.replaceAnswer(ENDPOINT, (response) => { response.writeHead(429, { 'retry-after': '60' }).end() })
+  await t.rejects(verifierOf(server).verify('unknown'), { ...UNAVAILABLE, message: /status 429$/ })
+})
+
+t.test('a network that sends many refused tokens is told to wait before the server is asked', async (t) => {
+  const server = await start(t)
+  const { access_token: token } = await server.clientCredentials()
+  const network = '203.0.113.7'
+  const authenticator = createBearerAuthenticator([verifierOf(server, { refusalRate: createRefusalRate() })])
+  const authenticate = async (token: string, network?: string) => {
+    return await authenticator.authenticate(`Bearer ${token}`, { network, checkRoom () {} })
+  }
+  await authenticate(token, network)
+  answerWith(server, { active: false })
+  const before = server.requestsOf(ENDPOINT)
+  for (let i = 0; i < 300; i++) await t.rejects(authenticate(`unknown-${i}`, network), INVALID)
+  await t.rejects(authenticate('unknown-299', network), INVALID, 'which is remembered')
+  await t.rejects(authenticate('new', network), {
+    httpStatus: 429, message: /^The limit is reached: 300 access tokens of your address .* Try again in \d\d? sec/
+  })
+  t.equal(server.requestsOf(ENDPOINT) - before, 300)
+  await authenticate(token, network)
+  for (const other of ['203.0.113.8', undefined]) await t.rejects(authenticate(`${other}`, other), INVALID)
 })
 
 t.test('a server that fails three times in a row is left alone, and asked by one request then', async (t) => {

@@ -97,8 +97,8 @@ export function registerFiles (
 /** A browser and a host follow a link by themselves, without a token. The link admits them. */
 function toLinkAuthenticator ({ authenticator }: GuardsDependencies): Authenticator {
   return {
-    authenticate: (header, checkRoom) =>
-      header === undefined ? ANONYMOUS : authenticator.authenticate(header, checkRoom)
+    authenticate: (header, sender) =>
+      header === undefined ? ANONYMOUS : authenticator.authenticate(header, sender)
   }
 }
 

@@ -1,0 +1,116 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t from 'tap'
+import { AuthenticationError, AuthenticationUnavailable } from '../../src/access/authentication.ts'
+import { createServerGuard, ServerBusy, type ServerGuardOptions } from '../../src/access/server-guard.ts'
+import { within } from '../helpers/deadline.ts'
+
+const [ADA, BOB, EVE] = ['203.0.113.7', '203.0.113.8', '198.51.100.1']
+
+function createGuard (options: Partial<ServerGuardOptions> = {}) {
+  let time = 0
+  const guard = createServerGuard({
+    cooldownMs: 5000,
+    patienceMs: 5000,
+    now: () => time,
+    isFailure: (error) => !(error instanceof AuthenticationError),
+    ...options
+  })
+  return { guard, pass: (ms: number) => { time += ms } }
+}
+
+const fails = async () => await Promise.reject(new AuthenticationUnavailable('status 500'))
+const refuses = async () => await Promise.reject(new AuthenticationError('invalid_token', 'not active'))
+const answers = async () => await Promise.resolve('active')
+
+t.test('a network whose tokens make the server fail locks out itself only', async (t) => {
+  const { guard, pass } = createGuard()
+  for (let i = 0; i < 10; i++) await t.rejects(guard(fails, EVE), /status 500/)
+  await t.rejects(guard(answers, EVE), /status 500/, 'not asked')
+  t.equal(await guard(answers, BOB), 'active', 'a network that was not seen before')
+  pass(5000)
+  await t.rejects(guard(fails, EVE))
+  await t.rejects(guard(answers, EVE), /status 500/, 'one request was enough after the cooldown')
+  pass(5000)
+  t.equal(await guard(answers, EVE), 'active')
+  await t.rejects(guard(fails, EVE))
+  t.equal(await guard(answers, EVE), 'active', 'a single failure after an answer')
+})
+
+t.test('a server that fails at the tokens of three networks has failed for all', async (t) => {
+  const { guard, pass } = createGuard()
+  for (const network of [ADA, EVE, EVE]) await t.rejects(guard(fails, network))
+  t.equal(await guard(answers, BOB), 'active')
+  for (const network of [ADA, EVE, BOB]) await t.rejects(guard(fails, network))
+  await t.rejects(guard(answers, '192.0.2.1'), /status 500/)
+  pass(5000)
+  const [first, second] = [guard(answers, ADA), guard(answers, BOB)]
+  await t.rejects(second, /status 500/, 'one request finds out')
+  t.equal(await first, 'active')
+  t.equal(await guard(answers, BOB), 'active')
+})
+
+t.test('refused tokens are answers', async (t) => {
+  const { guard } = createGuard()
+  for (const ask of [fails, fails, refuses, fails, fails]) await t.rejects(guard(ask, EVE))
+  t.equal(await guard(answers, EVE), 'active')
+})
+
+t.test('some places are for networks whose last token was good', async (t) => {
+  const { guard } = createGuard({ maxAsking: 5, maxWaiting: 5 })
+  await guard(answers, ADA)
+  await guard(answers, BOB)
+  await t.rejects(guard(refuses, BOB))
+  let asked = 0
+  const ends: Array<() => void> = []
+  const hangs = async () => {
+    asked++
+    await new Promise<void>((resolve) => ends.push(resolve))
+  }
+  const running = Array.from({ length: 4 }, async () => await guard(hangs, EVE))
+  const waiting = Array.from({ length: 4 }, async () => await guard(hangs, BOB))
+  t.equal(asked, 4)
+  await t.rejects(guard(hangs, EVE), /too many tokens wait/)
+  running.push(guard(hangs, ADA))
+  t.equal(asked, 5, 'the place that was kept')
+  const next = guard(answers, ADA)
+  ends.shift()?.()
+  t.equal(await next, 'active', 'before those that waited longer')
+  while (ends.length > 0) {
+    ends.shift()?.()
+    await nextTurn()
+  }
+  await Promise.all([...running, ...waiting])
+})
+
+t.test('a server that has too much to do is asked again later, and has not failed', async (t) => {
+  const guard = createServerGuard({
+    cooldownMs: 5000, patienceMs: 5000, now: () => performance.now(), isFailure: () => true
+  })
+  let isBusy = true
+  let asked = 0
+  const ask = async () => {
+    asked++
+    if (isBusy) throw new ServerBusy('status 429', 100)
+    return await answers()
+  }
+  const begin = performance.now()
+  const first = Promise.all([EVE, EVE, EVE, ADA, BOB].map(async (network) => await guard(ask, network)))
+  await nextTurn()
+  const later = guard(ask, '192.0.2.1')
+  await nextTurn()
+  t.equal(asked, 5, 'nobody asks during the pause')
+  isBusy = false
+  t.strictSame(await within(first, 'the answers'), Array(5).fill('active'))
+  t.equal(await later, 'active')
+  t.ok(performance.now() - begin >= 99)
+})
+
+t.test('a request waits as long as its patience for a server that has too much to do', async (t) => {
+  const { guard, pass } = createGuard({ isFailure: () => true })
+  const busy = (ms: number) => async () => await Promise.reject(new ServerBusy('status 429', ms))
+  for (let i = 0; i < 5; i++) {
+    await t.rejects(guard(busy(5001), EVE), /429/)
+    pass(5000)
+  }
+  t.equal(await guard(answers, EVE), 'active', 'the longest pause is over')
+})
