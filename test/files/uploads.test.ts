@@ -212,6 +212,74 @@ t.test('while a file is being sent by a link, another one is refused before it i
   answer.resume()
 })
 
+/** Keeps the timers that end the reading of a refused upload. The test runs them. */
+function catchRefusals (t: Test): () => void {
+  const deadlines: Array<() => void> = []
+  t.teardown(replaceTime({
+    setTimeout (callback, ms) {
+      if (ms === 5000) deadlines.push(callback)
+      return setTimeout(callback, ms)
+    }
+  }))
+  return () => {
+    for (const end of deadlines) end()
+  }
+}
+
+t.test('a refused upload that is cut off later ends nothing but itself', async (t) => {
+  const endReading = catchRefusals(t)
+  const { app, folder, ask, post } = await build(t)
+  await listen(app)
+  const refuse = async (url: string, form: Form, sent: number) => {
+    const sending = beginUpload(app, url, form)
+    sending.on('error', () => {})
+    sending.write(form.payload.subarray(0, sent))
+    const [answer] = await once(sending, 'response')
+    answer.resume()
+    endReading()
+    // An error that nobody catches ends the process, and comes in a later turn.
+    await pause(20)
+    sending.destroy()
+    return answer.statusCode
+  }
+  const large = await toForm('a.png', Buffer.alloc(200_000), 'image/png')
+  t.equal(await refuse((await ask({ accept: ['.pdf'] })).url, large, 150_000), 415, 'of a wrong type')
+  t.equal(await refuse((await ask({ maxBytes: 150_000 })).url, large, 180_000), 413, 'too large')
+  const nameless = await toForm('', Buffer.alloc(200_000), 'application/octet-stream')
+  t.equal(await refuse((await ask()).url, nameless, 150_000), 400, 'without a file')
+  const { url } = await ask()
+  const first = beginUpload(app, url, large)
+  const answered = once(first, 'response')
+  first.write(large.payload.subarray(0, 100_000))
+  while ((await readdir(folder)).length === 0) await pause(20)
+  t.equal(await refuse(url, large, 150_000), 409, 'the second one of a link')
+  first.end(large.payload.subarray(100_000))
+  const [answer] = await answered
+  answer.resume()
+  t.equal(answer.statusCode, 200)
+  t.equal((await post((await ask()).url, await toForm('a.txt', 'x'))).statusCode, 200)
+})
+
+t.test('a form without its last boundary is refused, and ends nothing but itself', async (t) => {
+  const { folder, post, ask } = await build(t)
+  const { url } = await ask({ accept: ['text/*'] })
+  const cut = async (name: string, type: string) => {
+    const { headers, payload } = await toForm(name, 'hello', type)
+    return await post(url, { headers, payload: payload.subarray(0, payload.lastIndexOf('hello') + 5) })
+  }
+  const parts = [
+    ['a.txt', 'text/plain'], ['a.png', 'image/png'], ['', 'application/octet-stream'], ['', '']
+  ] as const
+  for (const [name, type] of parts) {
+    // The form or its file may be refused first.
+    t.match((await cut(name, type)).statusCode, /^4(00|15)$/, `${name} ${type}`)
+    // An error that nobody catches ends the process, and comes in a later turn.
+    await pause(20)
+  }
+  t.strictSame(await readdir(folder), [])
+  t.equal((await post(url, await toForm('a.txt', 'x'))).statusCode, 200, 'and the link still works')
+})
+
 t.test('after accept the handler waits for the file', async (t) => {
   const { app, post, ask } = await build(t, { requestTimeoutMs: 500 })
   const { url, requestState } = await ask()

@@ -86,28 +86,34 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
   const form = openForm(headers)
   const stop = () => { body.destroy() }
   const [idle, whole] = [timers.setTimeout(stop, IDLE_MS), timers.setTimeout(stop, UPLOAD_MS)]
-  body.on('data', () => idle.refresh())
+  const refresh = () => { idle.refresh() }
+  let unwatch: (() => void) | undefined
   try {
     await new Promise<void>((resolve, reject) => {
       let file: Readable | undefined
       let receiving: Promise<void> | undefined
-      form.on('file', (_field, bytes, name, _encoding, mimeType) => {
-        file = bytes
-        receiving = receive(upload, { bytes, name, mimeType })
-        receiving.then(resolve, reject)
-      })
       // Nothing is kept of a file that ends with an error.
       const fail = (error: Error) => {
         reject(new UploadError(400, 'Not received', 'The file did not arrive as a whole. Try again.'))
         file?.destroy(error)
       }
-      form.once('error', fail).once('finish', () => { if (receiving === undefined) reject(noFile()) })
-      finished(body, { writable: false }, (error) => { if (error) fail(error) })
-      body.pipe(form)
+      form.on('file', (_field, bytes, name, _encoding, mimeType) => {
+        // The error of a form that breaks off comes from its file too, also if nobody reads the file.
+        file = bytes.on('error', () => {})
+        receiving = receive(upload, { bytes, name, mimeType })
+        receiving.then(resolve, reject)
+      })
+      form.on('error', fail).once('finish', () => { if (receiving === undefined) reject(noFile()) })
+      unwatch = finished(body, { writable: false }, (error) => { if (error) fail(error) })
+      body.on('data', refresh).pipe(form)
     })
   } finally {
     timers.clear(idle)
     timers.clear(whole)
+    // The answer is decided. The rest of the body is read, but means nothing.
+    body.off('data', refresh)
+    unwatch?.()
+    body.unpipe(form).resume()
   }
 }
 
