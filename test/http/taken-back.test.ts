@@ -49,8 +49,8 @@ const FILES = {
 }
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 const meta = { [CAPABILITIES]: { ...TASKS, elicitation: { form: {} } } }
-/** Twice the time between two questions about a token. */
-const END_MS = 4500
+/** Tokens are asked about every two seconds. A busy machine may be late. */
+const END_MS = 10_000
 
 /** Tokens by their name, each with its scopes. */
 class Tokens {
