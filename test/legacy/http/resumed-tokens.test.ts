@@ -33,7 +33,7 @@ const FILES = {
       define('open', ({ gate: name }) => { gate(name).open(); return 'ok' })
     ]`
 }
-/** Tokens are asked about every two seconds, and a file is read within as many. A busy machine may be late. */
+/** Tokens are asked about every two seconds, and a file is read within as many. The machine may be busy. */
 const END_WITHIN_MS = 10_000
 /** Calls that wait at a gate do not hold the shutdown. */
 const SETTINGS = { keepAliveMs: 60_000, shutdownTimeoutMs: 100 }
