@@ -49,7 +49,8 @@ export function describeRate (group: CallGroup, { calls, perMs }: Rate): string 
 /** Tells the client that no more calls may run at once. */
 export function describeRunning (group: CallGroup): string {
   const calls = describeCalls(group, group.running ?? 0)
-  return `The limit is reached: ${describeCallers(group)} may have ${calls} running at once.`
+  return `The limit is reached: ${describeCallers(group)} may have ${calls} running at once. ` +
+    'A call that was stopped counts until its work has ended.'
 }
 
 function describeCallers ({ isOfAll }: CallGroup): string {
@@ -61,7 +62,10 @@ function describeCalls ({ tool, thing = 'call' }: CallGroup, count: number): str
 }
 
 /** A call that runs. */
-export interface RunningCall { onEnd (listener: () => void): void }
+export interface RunningCall {
+  /** Calls the listener when the call is over and no handler of it runs any more. */
+  onSettled (listener: () => void): void
+}
 
 /** Counts the calls that run on this replica. */
 export class RunningCalls {
@@ -69,7 +73,8 @@ export class RunningCalls {
   readonly #counts = new Map<string, number>()
 
   /**
-   * Counts a call in each of the groups until it ends. If one of them is full, the call counts in none, and
+   * Counts a call in each of the groups until its handler has ended: one that ignores its signal runs on
+   * after the answer. If one of them is full, the call counts in none, and
    * the full group is returned.
    */
   add (groups: readonly CallGroup[], call: RunningCall): CallGroup | undefined {
@@ -77,7 +82,7 @@ export class RunningCalls {
       if (group.running !== undefined && (this.#counts.get(group.key) ?? 0) >= group.running) return group
     }
     this.#change(groups, 1)
-    call.onEnd(() => this.#change(groups, -1))
+    call.onSettled(() => this.#change(groups, -1))
     return undefined
   }
 

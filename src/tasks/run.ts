@@ -100,7 +100,7 @@ export class TaskRun implements Outlet, JournalOwner {
     return Math.max(0, endOfWork(this.record) - this.#dependencies.storeClock.now())
   }
 
-  /** Calls the listener when the handler has ended. There is one listener at most. */
+  /** Calls the listener when no handler of the run goes on. There is one listener at most. */
   onEnd (listener: () => void): void { this.#onEnd = listener }
 
   attach (lifetime: Lifetime): void {
@@ -210,7 +210,8 @@ export class TaskRun implements Outlet, JournalOwner {
   }
 
   #finish (writing: Promise<void>): void {
-    this.#onEnd()
+    if (this.#lifetime === undefined) this.#onEnd()
+    else this.#lifetime.onIdle(this.#onEnd)
     this.#dependencies.onEnd(this, writing)
   }
 

@@ -82,7 +82,7 @@ t.test('calls that run at once, each until it ends', async (t) => {
   const running = (at: string) => send(app, call('slow', 'ada', { at }))
   const [first, second] = [running('one'), running('two')]
   const third = async () => textOf(await send(app, call('slow', 'ada', { at: 'three' })))
-  const refusal = /^The limit is reached: one caller may have 2 calls of the tool slow running at once\. Try again in [12] seconds?\.$/
+  const refusal = /^The limit is reached: one caller may have 2 calls of the tool slow running at once\. A call that was stopped counts until its work has ended\. Try again in [12] seconds?\.$/
   t.match(await third(), refusal)
   await send(app, call('open', 'ada', { at: 'three' }))
   const other = send(app, call('slow', 'bob', { at: 'three' }))
@@ -94,13 +94,28 @@ t.test('calls that run at once, each until it ends', async (t) => {
   await second
 })
 
-t.test('a call that fails, is refused or times out frees its place', async (t) => {
+t.test('a call that fails, is refused or heeds its time limit frees its place', async (t) => {
   const app = await start(t, { maxRunningPerCaller: 1, requestTimeoutMs: 50 }, {
     'tools/throws.ts': toolModule('throws', '', '() => { throw new Error("broken") }'),
-    'tools/hangs.ts': toolModule('hangs', '', '() => new Promise(() => {})')
+    'tools/heeds.ts': toolModule('heeds', '', `(_, { signal }) => new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })`)
   })
-  for (const name of ['throws', 'hangs', 'few', 'few', 'few', 'none']) await send(app, call(name, 'ada'))
+  for (const name of ['throws', 'heeds', 'few', 'few', 'few', 'none']) await send(app, call(name, 'ada'))
   t.equal(textOf(await send(app, call('free', 'ada'))), 'ok')
+})
+
+t.test('a call that runs on after its time limit keeps its place until its handler has ended', async (t) => {
+  const app = await start(t, { requestTimeoutMs: 50 }, {
+    'tools/one.ts': "import { gate } from '../lib/gates.js'\n" + toolModule(
+      'one', 'limits: { running: 1 }', '() => gate("late").promise.then(() => "done")'
+    )
+  })
+  t.match(textOf(await send(app, call('one', 'ada'))), /^one did not finish within 50 ms/)
+  t.match(textOf(await send(app, call('one', 'ada'))), /1 call of the tool one running at once\. A call that was stopped/)
+  t.match(textOf(await send(app, call('one', 'bob'))), /^one did not finish/, 'another caller')
+  await send(app, call('open', 'ada', { at: 'late' }))
+  t.equal(textOf(await send(app, call('one', 'ada'))), 'done', 'a place is free')
 })
 
 t.test('methods that run no tool answer 429 with Retry-After', async (t) => {

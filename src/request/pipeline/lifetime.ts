@@ -40,6 +40,10 @@ export class Lifetime {
   #isOver = false
   #onStop: Array<(reason: Error) => void> | undefined
   #onEnd: Array<() => void> | undefined
+  #onIdle: Array<() => void> | undefined
+  /** How many handlers run. */
+  #handlers = 0
+  #outlivesClient = false
   /** Created when `signal` is first read: most handlers do not read it. */
   #controller: AbortController | undefined
   #limitMs: number | undefined
@@ -65,9 +69,12 @@ export class Lifetime {
   /** Throws the reason if the request is stopped: no further work with effects may begin. */
   throwIfStopped (): void { if (this.#reason !== undefined) throw this.#reason }
 
+  /** Says that the request goes on without its client: a repetition gets the answer. */
+  outliveClient (): void { this.#outlivesClient = true }
+
   /** Does nothing when the request is already stopped or over. */
   stop (reason: Error): void {
-    if (!this.isActive) return
+    if (!this.isActive || (this.#outlivesClient && reason instanceof ClientGone)) return
     this.#reason = reason
     this.#clearTimers()
     this.#controller?.abort(reason)
@@ -97,6 +104,21 @@ export class Lifetime {
     if (this.#isOver) listener()
     else (this.#onEnd ??= []).push(listener)
   }
+
+  /** Counts a handler until it settles. One that ignores the signal runs on after the end of the request. */
+  track (handler: Promise<unknown>): void {
+    this.#handlers++
+    handler.then(this.#leave, this.#leave)
+  }
+
+  /** Calls the listener when no handler of the request runs; immediately if there is none. */
+  onIdle (listener: () => void): void {
+    if (this.#handlers === 0) listener()
+    else (this.#onIdle ??= []).push(listener)
+  }
+
+  /** Calls the listener when the request is over and no handler of it runs any more. */
+  onSettled (listener: () => void): void { this.onEnd(() => this.onIdle(listener)) }
 
   /** Sets the time limit of the work. The time begins now, or with `startClock` if that comes later. */
   limit (timeoutMs: number): void {
@@ -131,6 +153,13 @@ export class Lifetime {
       this.#pauses--
       this.#setTimer()
     }
+  }
+
+  readonly #leave = (): void => {
+    if (--this.#handlers > 0) return
+    const listeners = this.#onIdle
+    this.#onIdle = undefined
+    for (const listener of listeners ?? []) listener()
   }
 
   #clearTimers (): void {

@@ -62,6 +62,7 @@ function settle (
 ): string | Promise<string> {
   const settled = round.settle()
   if (settled !== undefined) {
+    request.lifetime.track(settled)
     if (limitMs !== undefined) request.lifetime.limit(limitMs)
     return untilStopped(request, settled).then(() => settle(request, round, toResult))
   }
@@ -93,10 +94,12 @@ export function runHandler<T> (
   const { trace } = observed
   const output = trace === undefined ? run() : trace.runHandler(observed, run)
   if (!isThenable(output)) return output
+  const work = Promise.resolve(output)
+  lifetime.track(work)
   return new Promise((resolve, reject) => {
     lifetime.onStop(reject)
     lifetime.limit(timeoutMs)
-    Promise.resolve(output).then(resolve, reject)
+    work.then(resolve, reject)
   })
 }
 

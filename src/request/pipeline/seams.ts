@@ -14,7 +14,7 @@ import type { RequestContext } from './request-context.ts'
 export interface Limiter {
   /**
    * Throws or rejects with a ProtocolError when a limit is reached. An implementation that counts running
-   * requests subtracts the request when `request.lifetime` ends.
+   * requests subtracts the request when `request.lifetime` has settled.
    */
   admit (call: Call, request: RequestContext): void | Promise<void>
   /** Throws a ProtocolError when a limit refuses the result of the call. Absent if no result is limited. */
