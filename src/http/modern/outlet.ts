@@ -23,7 +23,7 @@ export class ModernOutlet implements Outlet {
 
   get status (): number { return this.#reply.statusCode }
 
-  /** A client that closes the connection before the answer stops its request. */
+  /** A client that closes the connection before the answer stops its request, unless that outlives it. */
   onPending (lifetime: Lifetime): void {
     const { raw } = this.#reply
     const stop = () => { if (!raw.writableEnded) lifetime.stop(new ClientGone()) }
@@ -32,6 +32,8 @@ export class ModernOutlet implements Outlet {
   }
 
   notify (json: string): void {
+    // A stream that begins on a closed connection never closes.
+    if (this.#reply.raw.closed) return
     const stream = this.#stream ?? this.#openCallStream()
     // Progress and log messages may be left out for a slow client. The result is always sent.
     if (!stream.isOverfull) stream.send(json)

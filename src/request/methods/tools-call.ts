@@ -13,7 +13,7 @@ import { defineMethod, type Method, type Outcome } from '../pipeline/method.ts'
 import { noteHidden, type RequestContext } from '../pipeline/request-context.ts'
 import { runDeduped } from '../pipeline/run-deduped.ts'
 import { openRound, retryParams } from '../pipeline/run-handler.ts'
-import { runTool, toErrorResult, TOOLS_CALL } from '../pipeline/run-tool.ts'
+import { authorizeCall, runTool, toErrorResult, TOOLS_CALL } from '../pipeline/run-tool.ts'
 
 const callParams = Type.Object({
   name: Type.String(),
@@ -33,14 +33,19 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     const start = tool.task && dependencies.tasks.open(request, tool, params.arguments)
     const round = openRound(request, subject, params, start?.journal)
     const timeoutMs = tool.timeoutMs ?? dependencies.requestTimeoutMs
-    const run = () => runTool(dependencies, request, tool, verdict.value, { round, timeoutMs })
+    const run = (runnable: Parameters<typeof runTool>[2] = tool) => (
+      runTool(dependencies, request, runnable, verdict.value, { round, timeoutMs })
+    )
     if (start !== undefined) return start.run(run)
-    if (!tool.dedupe) return run()
+    const { dedupe, checkOutput } = tool
+    if (dedupe === undefined) return run()
     return runDeduped(dependencies.firstAnswers, request, {
       tool: tool.key,
-      args: [params.arguments, params.inputResponses, params.requestState],
+      outputHash: dedupe.outputHash,
+      args: [params.arguments ?? {}, params.inputResponses, params.requestState],
       timeoutMs,
-      run,
+      authorize: () => authorizeCall(dependencies, request, dedupe, verdict.value, { round, timeoutMs }),
+      run: () => run({ run: dedupe.run, checkOutput }),
       recover: (error) => toErrorResult(error, tool, request)
     })
   }

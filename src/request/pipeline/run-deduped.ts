@@ -1,18 +1,27 @@
 // Runs a call of a tool with `dedupe` once: its repetitions get the first answer.
 
 import { isToolError, ToolError } from '../../author/tool-error.ts'
-import { KeyReused, type FirstAnswers } from '../../store/records/first-answers.ts'
+import { KeyReused, LEASE_MS, type FirstAnswers, type FirstRun } from '../../store/records/first-answers.ts'
 import { isOutage } from '../../store/records/handle-kind.ts'
+import { HandlerTimeout } from './lifetime.ts'
 import type { RequestContext } from './request-context.ts'
 import { untilStopped } from './run-handler.ts'
 
 /** Longer keys are refused, in characters. A UUID has 36. */
 const MAX_KEY_LENGTH = 255
 
+/** A repetition may run when the lease of a lost replica is over. */
+const RETRY_SECONDS = LEASE_MS / 1000
+
 interface DedupedCall {
   readonly tool: string
+  /** A hash of what results look like in this release. */
+  readonly outputHash: string
   readonly args: unknown
   readonly timeoutMs: number
+  /** Returns `''`, or a question that the client must answer first. Throws if the caller is not allowed. */
+  authorize (): string | Promise<string>
+  /** Called once `authorize` has allowed the call. */
   run (): string | Promise<string>
   /** The result for an error that the model can act on. Throws any other error. */
   recover (error: unknown): string
@@ -22,24 +31,32 @@ interface DedupedCall {
 export function runDeduped (
   answers: FirstAnswers, request: RequestContext, call: DedupedCall
 ): string | Promise<string> {
-  const key = readKey(request, call.args)
-  return key === undefined ? call.run() : runOnce(answers, request, call, key)
+  return runOnce(answers, request, call, readKey(request, call.args))
 }
 
 async function runOnce (
-  answers: FirstAnswers, request: RequestContext, { tool, args, timeoutMs, run, recover }: DedupedCall,
-  callKey: readonly unknown[]
+  answers: FirstAnswers, request: RequestContext, call: DedupedCall, callKey: readonly unknown[] | undefined
 ): Promise<string> {
+  const { tool, outputHash, args, timeoutMs, authorize, run, recover } = call
+  // Also a repetition is asked: the same subject may come with other claims.
+  const question = await authorize()
+  if (question !== '') return question
+  if (callKey === undefined) return await run()
   const { caller, revision, observed, lifetime, log } = request
-  const key = [tool, revision, ...callKey]
+  const key = [tool, outputHash, revision, ...callKey]
   const onUnkept = (cause: Error) => {
     log.warn({ err: cause, tool }, 'answer not kept: a repeated call runs again')
   }
-  const beginning = answers.begin({ sender: caller, key, args, timeoutMs, onUnkept }, () => lifetime.signal)
+  let isRepetition = false
+  const beginning = answers.begin({ sender: caller, key, args, timeoutMs, onUnkept }, () => {
+    isRepetition = true
+    return lifetime.signal
+  })
   lifetime.limit(timeoutMs)
   const first = await untilStopped(request, beginning).catch((error: unknown) => {
     // The request was stopped before the run began: nobody runs it.
     beginning.then(async (late) => { if ('drop' in late) await late.drop() }).catch(() => {})
+    if (isRepetition && error instanceof HandlerTimeout) throw firstCallOpen()
     throw error instanceof KeyReused ? reusedKey() : error
   })
   if ('result' in first) {
@@ -47,25 +64,34 @@ async function runOnce (
     observed.isToolError = first.isError
     return first.result
   }
+  // The repetition of a client that lost its connection waits for this run.
+  lifetime.outliveClient()
   let result: string
   try {
     result = await run()
   } catch (error) {
     // A time limit, an outage and an internal error are not answers: the next attempt may have one.
     if (!isToolError(error) || isOutage(error)) {
-      await first.drop()
+      await dropWhenIdle(first, request)
       throw error
     }
     result = recover(error)
   }
   // A question to the client is not kept, nor is a refusal: `authorize` may decide otherwise next time.
   if (observed.special !== undefined) {
-    await first.drop()
+    await dropWhenIdle(first, request)
     return result
   }
   const answer = await first.keep({ result, isError: observed.isToolError })
   observed.isToolError = answer.isError
   return answer.result
+}
+
+/** Drops the record once the handler has ended: one that ignores its signal still has effects. */
+async function dropWhenIdle (first: FirstRun, { lifetime }: RequestContext): Promise<void> {
+  let dropping: Promise<void> | undefined
+  lifetime.onIdle(() => { dropping = first.drop() })
+  await dropping
 }
 
 /**
@@ -77,8 +103,20 @@ function readKey (
 ): readonly unknown[] | undefined {
   const key = headers?.['idempotency-key']
   if (key === undefined) return sessionId === undefined ? undefined : ['id', sessionId, id, args]
-  if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_LENGTH) return ['key', key]
-  throw new ToolError(`The header Idempotency-Key must come once and have 1 to ${MAX_KEY_LENGTH} characters.`)
+  // Node and proxies join repeated headers with a comma.
+  if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_LENGTH && !key.includes(',')) {
+    return ['key', key]
+  }
+  throw new ToolError(
+    `The header Idempotency-Key must come once and have 1 to ${MAX_KEY_LENGTH} characters, without commas.`
+  )
+}
+
+function firstCallOpen (): ToolError {
+  return new ToolError(
+    'This call did not run. It repeats a call that is not known to have ended. ' +
+    `Repeat it in ${RETRY_SECONDS} seconds.`
+  )
 }
 
 function reusedKey (): ToolError {

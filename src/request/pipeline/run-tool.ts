@@ -2,7 +2,7 @@
 
 import { isToolError } from '../../author/tool-error.ts'
 import type { Catalog } from '../../catalog/compiled/catalog.ts'
-import type { CompiledTool } from '../../catalog/compiled/definitions/compile-tool.ts'
+import type { CompiledTool, DedupeRule } from '../../catalog/compiled/definitions/compile-tool.ts'
 import { ContractError } from '../../catalog/compiled/results/result-json.ts'
 import {
   errorResult, isErrorOutput, outputResult, toolErrorResult
@@ -27,9 +27,11 @@ interface Running {
   readonly timeoutMs: number
 }
 
+type RunnableTool = Pick<CompiledTool, 'run' | 'checkOutput'>
+
 /** @param args the arguments, checked and with defaults. */
 export function runTool (
-  dependencies: HandlerDependencies, request: RequestContext, tool: CompiledTool, args: unknown,
+  dependencies: HandlerDependencies, request: RequestContext, tool: RunnableTool, args: unknown,
   { round, timeoutMs }: Running
 ): string | Promise<string> {
   const { observed, snapshot: { writer } } = request
@@ -38,6 +40,18 @@ export function runTool (
     observed.isToolError = isErrorOutput(output, tool.checkOutput)
     return outputResult(writer, output, tool.checkOutput)
   })
+}
+
+/**
+ * Asks the tool whether the caller is allowed. Returns or resolves to `''`, or to a question that the client
+ * must answer first. Throws, or rejects with, NotAllowed.
+ */
+export function authorizeCall (
+  dependencies: HandlerDependencies, request: RequestContext, { authorize }: DedupeRule, args: unknown,
+  { round, timeoutMs }: Running
+): string | Promise<string> {
+  const decide = () => authorize(args, new HandlerContext(request, round, dependencies))
+  return runRound(request, round, timeoutMs, decide, () => '')
 }
 
 /** Creates what runs the tools of tasks again. */

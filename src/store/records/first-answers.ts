@@ -42,7 +42,7 @@ export type FirstAnswers = ReturnType<typeof createFirstAnswers>
 export class KeyReused extends Error {}
 
 /** The record of a running call expires this long after its last use, in milliseconds. */
-const LEASE_MS = 15_000
+export const LEASE_MS = 15_000
 /** How often the runner uses the record. */
 const RENEW_EVERY_MS = LEASE_MS / 3
 /** How long an answer is kept, in milliseconds. */
@@ -88,7 +88,7 @@ export function createFirstAnswers (store: StateStore) {
     const record = await insist(BEGIN_FOR_MS, async () => await store.peek(slot.key))
     if (record === undefined) return await create(slot, head)
     const { head: other, result } = readAnswerRecord(record.value.bytes)
-    if (other.state === 'dropped') return undefined
+    if (other === undefined || other.state === 'dropped') return undefined
     // The write whose reply was lost was done.
     if (other.mark === head.mark) return toFirstRun(slot, head, record.version)
     if (other.args !== head.args) throw new KeyReused()
@@ -107,7 +107,7 @@ export function createFirstAnswers (store: StateStore) {
     /** A read is a use: the lease begins again. */
     async function renew (): Promise<void> {
       const record = await store.read(key)
-      if (record && readAnswerRecord(record.value.bytes).head.mark !== head.mark) timers.clear(renewal)
+      if (record && readAnswerRecord(record.value.bytes).head?.mark !== head.mark) timers.clear(renewal)
     }
 
     /** Keeps the answer of the run that writes first, also if it has lost its lease. Returns that answer. */
@@ -124,7 +124,7 @@ export function createFirstAnswers (store: StateStore) {
           return answer
         }
         const { head: other, result } = readAnswerRecord(record.value.bytes)
-        if (other.args !== head.args) {
+        if (other?.args !== head.args) {
           onUnkept(new Error('the lease was lost, and a call with other arguments has the key'))
           return answer
         }
@@ -171,6 +171,7 @@ export function createFirstAnswers (store: StateStore) {
     /**
      * Resolves to the answer of the same call, when it has ended. Rejects with a KeyReused, with a
      * StoreUnavailable, or when the signal aborts.
+     * @param signal called when the call begins to wait for another one.
      */
     async begin (call: Repeatable, signal: () => AbortSignal): Promise<FirstAnswer | FirstRun> {
       const slot = toSlot(call)

@@ -25,7 +25,12 @@ const FILES: Files = {
   ),
   'tools/large.ts': count('large', DEDUPE, "() => ++runs + 'x'.repeat(70_000)"),
   'tools/hangs.ts': count(
-    'hangs', `${DEDUPE}, timeoutMs: 200`, '() => ++runs === 1 ? new Promise(() => {}) : String(runs)'
+    'hangs', `${DEDUPE}, timeoutMs: 200`, `(_, { signal }) => ++runs > 1 ? String(runs) : new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })`
+  ),
+  'tools/own.ts': count(
+    'own', `${DEDUPE}, authorize: ({ claims }) => claims?.tenant === 'a' || 'Not yours.'`, '() => String(++runs)'
   ),
   'tools/waits.ts': `import { gate } from '../lib/gates.js'\n${count(
     'waits', DEDUPE, "async () => { runs++; await gate('open').promise; return String(runs) }"
@@ -87,9 +92,30 @@ t.test('with an Idempotency-Key the id does not matter, and the arguments must b
   const reused = await send(app, call('counts', { key: 'k', args: { a: 1 } }))
   t.equal(reused.response.result.isError, true)
   t.match(textOf(reused), /^The Idempotency-Key belongs to a call with other arguments\./)
-  for (const key of ['', 'x'.repeat(256)]) {
+  for (const key of ['', 'x'.repeat(256), 'k, k']) {
     t.match((await send(app, call('counts', { key }))).response.result.content[0].text, /1 to 255 characters/)
   }
+})
+
+t.test('arguments are the same in any order, and none are the same as {}', async (t) => {
+  const app = await start(t)
+  const first = await send(app, call('counts', { args: { a: { x: 1, y: [2] }, b: 3 } }))
+  t.equal(textOf(first), '1')
+  t.equal(textOf(await send(app, call('counts', { args: { b: 3, a: { y: [2], x: 1 } } }))), '1')
+  t.equal(textOf(await send(app, call('counts', { key: 'none' }))), '2')
+  const none = call('counts', { key: 'none' })
+  t.equal(textOf(await send(app, { ...none, params: { name: 'counts' } })), '2')
+})
+
+t.test('a token with other claims is asked again, and gets no answer if it is refused', async (t) => {
+  const app = await buildApp(t, FILES, {
+    authenticator: {
+      authenticate: (tenant) => ({ subject: 'ada', scopes: new Set<string>(), claims: { tenant } })
+    }
+  })
+  t.equal(textOf(await send(app, call('own', { user: 'a' }))), '1')
+  t.equal(textOf(await send(app, call('own', { user: 'b' }))), 'Not yours.')
+  t.equal(textOf(await send(app, call('own', { user: 'a' }))), '1')
 })
 
 t.test('a repetition waits for the first call', async (t) => {

@@ -1,11 +1,15 @@
 // A call with `dedupe`, from its key to its answer, where the store is away or the request ends early.
 
-import t from 'tap'
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
 import { ANONYMOUS } from '../../../src/access/principal.ts'
 import { ToolError } from '../../../src/author/tool-error.ts'
-import { Lifetime, RequestCancelled } from '../../../src/request/pipeline/lifetime.ts'
+import {
+  ClientGone, HandlerTimeout, Lifetime, RequestCancelled
+} from '../../../src/request/pipeline/lifetime.ts'
 import type { RequestContext } from '../../../src/request/pipeline/request-context.ts'
 import { runDeduped } from '../../../src/request/pipeline/run-deduped.ts'
+import { runHandler } from '../../../src/request/pipeline/run-handler.ts'
 import { toProtocolError } from '../../../src/request/pipeline/to-protocol-error.ts'
 import { createMemoryStateStore } from '../../../src/store/backends/memory/state-store.ts'
 import {
@@ -30,8 +34,88 @@ function toRequest () {
 }
 
 const CALL = {
-  tool: 'tool', args: {}, timeoutMs: 1000, run: () => 'ran', recover (error: unknown): never { throw error }
+  tool: 'tool',
+  outputHash: 'one',
+  args: {},
+  timeoutMs: 1000,
+  authorize: () => '',
+  run: () => 'ran',
+  recover (error: unknown): never { throw error }
 }
+
+function openAnswers (t: Test): FirstAnswers {
+  const store = createMemoryStateStore()
+  t.teardown(async () => await store.close())
+  return createFirstAnswers(store)
+}
+
+/** A handler that ends when the test says so, and does not heed its signal. */
+function openHandler () {
+  let finish = () => {}
+  const output = new Promise<string>((resolve) => { finish = () => resolve('late') })
+  const { request, lifetime } = toRequest()
+  const run = async () => await runHandler(request, 60_000, () => output)
+  return { request, lifetime, finish, run }
+}
+
+t.test('a call that has begun outlives its client, and repetitions get its answer', async (t) => {
+  const answers = openAnswers(t)
+  const { request, lifetime, run, finish } = openHandler()
+  const first = runDeduped(answers, request, { ...CALL, run })
+  await pause(50)
+  lifetime.stop(new ClientGone())
+  t.ok(lifetime.isActive)
+  const repetition = runDeduped(answers, toRequest().request, CALL)
+  await pause(50)
+  finish()
+  t.strictSame(await Promise.all([first, repetition]), ['late', 'late'])
+})
+
+t.test('a repetition whose client is gone waits no longer', async (t) => {
+  const answers = openAnswers(t)
+  const { request, run, finish } = openHandler()
+  const first = runDeduped(answers, request, { ...CALL, run })
+  await pause(20)
+  const { request: other, lifetime } = toRequest()
+  const repetition = Promise.resolve(runDeduped(answers, other, CALL))
+  lifetime.stop(new ClientGone())
+  await t.rejects(repetition, { message: 'The client is gone' })
+  finish()
+  t.equal(await first, 'late')
+})
+
+t.test('no repetition runs while a stopped handler runs on', async (t) => {
+  const answers = openAnswers(t)
+  const { request, lifetime, run, finish } = openHandler()
+  const first = Promise.resolve(runDeduped(answers, request, { ...CALL, run }))
+  await pause(20)
+  lifetime.stop(new HandlerTimeout(1000))
+  await t.rejects(first, { message: 'stopped after 1000 ms' })
+  await t.rejects(
+    Promise.resolve(runDeduped(answers, toRequest().request, { ...CALL, timeoutMs: 100 })),
+    { message: /^This call did not run\. It repeats a call that is not known to have ended\. .*15 seconds/ }
+  )
+  const repetition = runDeduped(answers, toRequest().request, CALL)
+  await pause(50)
+  finish()
+  t.equal(await repetition, 'ran')
+})
+
+t.test('each repetition is asked whether it is allowed', async (t) => {
+  const answers = openAnswers(t)
+  t.equal(await runDeduped(answers, toRequest().request, CALL), 'ran')
+  const authorize = async () => { throw new ToolError('not you') }
+  await t.rejects(
+    Promise.resolve(runDeduped(answers, toRequest().request, { ...CALL, authorize })), { message: 'not you' }
+  )
+})
+
+t.test('an answer of a release with another output schema is not given', async (t) => {
+  const answers = openAnswers(t)
+  t.equal(await runDeduped(answers, toRequest().request, CALL), 'ran')
+  const run = () => 'ran here'
+  t.equal(await runDeduped(answers, toRequest().request, { ...CALL, outputHash: 'two', run }), 'ran here')
+})
 
 t.test('a call is refused with 503, and does not run, while the store is away', async (t) => {
   const answers: FirstAnswers = {

@@ -195,6 +195,24 @@ t.test('a run whose first reply was lost knows its record, and begins at once', 
   t.ok(time.now - start < 1000)
 })
 
+t.test('a record that cannot be read belongs to a call that runs', async (t) => {
+  const time = new VirtualTime(t)
+  const world = openWorld(t)
+  const { begin } = world.openReplica()
+  await runOf(await begin()).keep(ANSWER)
+  const { peek } = world.store
+  for (const bytes of ['\u0001other\n{}', '[]\n', '{"state":"ok"}\n{}']) {
+    world.store.peek = async (key) => {
+      const record = await peek(key)
+      return record && { ...record, value: { bytes: Buffer.from(bytes) } }
+    }
+    const beginning = begin()
+    await time.during(timers.pause(2000), MAX_MS)
+    world.store.peek = peek
+    t.strictSame(await time.during(beginning, MAX_MS), ANSWER, bytes)
+  }
+})
+
 t.test('the next repetition of a run that was dropped begins at once', async (t) => {
   const time = new VirtualTime(t)
   const { begin } = openWorld(t).openReplica()

@@ -1,5 +1,6 @@
 // Compiles the definition of a tool.
 
+import { hash } from 'node:crypto'
 import type { Context } from '../../../author/context.ts'
 import type { ToolDefinition } from '../../../author/define-tool.ts'
 import { readCallLimits, type CallLimits } from '../../../limits/call-limits.ts'
@@ -12,7 +13,7 @@ import type { Check } from '../../../schema/check.ts'
 import { toCompiledPrimitive, type CompiledPrimitive, type EntryMembers } from '../compiled-primitive.ts'
 import type { Located } from '../contents.ts'
 import type { ReportProblem } from '../problem.ts'
-import { runAuthorized } from '../scopes/run-authorized.ts'
+import { authorize, runAuthorized } from '../scopes/run-authorized.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
 import { hasHandlers, hasShape } from './check-definition.ts'
 import { compileSchema, type CompiledSchema, type SchemaCompilers } from './compile-schema.ts'
@@ -27,13 +28,23 @@ export interface CompiledTool extends CompiledPrimitive {
   readonly timeoutMs: number | undefined
   readonly limits: CallLimits
   readonly audit: AuditRule
-  /** Whether a repeated call gets the first answer. */
-  readonly dedupe: boolean
+  /** `undefined` if a repeated call runs again. */
+  readonly dedupe: DedupeRule | undefined
   /** `undefined` if no call becomes a task. */
   readonly task: TaskRule | undefined
   readonly checkInput: Check
   readonly checkOutput: Check | undefined
   /** Calls `authorize` first, if the tool has it. */
+  run (args: unknown, ctx: Context): unknown
+}
+
+/** How a repeated call gets the first answer: `authorize` is asked for each repetition. */
+export interface DedupeRule {
+  /** A hash of the output schema: an answer that another release gave may not fit this one's. */
+  readonly outputHash: string
+  /** Throws, or rejects with, NotAllowed. */
+  authorize (args: unknown, ctx: Context): void | Promise<void>
+  /** Does not call `authorize`. */
   run (args: unknown, ctx: Context): unknown
 }
 
@@ -66,8 +77,7 @@ export function compileTool (
 ): CompiledTool | undefined {
   const { definition, file } = located
   if (!hasShape(toolShape, definition, report)) return undefined
-  const { run, authorize } = definition
-  if (!hasHandlers({ run, authorize }, report)) return undefined
+  if (!hasHandlers({ run: definition.run, authorize: definition.authorize }, report)) return undefined
   if (definition.dedupe === true && definition.annotations?.idempotentHint !== true) {
     report('dedupe', 'needs annotations: { idempotentHint: true }, because a call may still run twice')
     return undefined
@@ -88,7 +98,7 @@ export function compileTool (
     report('inputSchema', `must have "type": "object" at its root, got ${JSON.stringify(input.schema.type)}`)
     return undefined
   }
-  const { requiredCapabilities, timeoutMs, dedupe = false } = definition
+  const { requiredCapabilities, timeoutMs, dedupe } = definition
   return {
     ...toCompiledPrimitive(
       definition.name, located, toToolEntry(definition, remark, toToolMeta(definition, appUri, report)),
@@ -102,13 +112,21 @@ export function compileTool (
     timeoutMs,
     limits: readCallLimits(definition.limits),
     audit: toAuditRule(definition, Object.keys(input.schema.properties ?? {}), input.schema),
-    dedupe,
+    dedupe: dedupe === true ? toDedupeRule(definition, output) : undefined,
     task,
     checkInput: input.check,
     checkOutput: output?.check,
-    run: authorize === undefined
+    run: definition.authorize === undefined
       ? (args, ctx) => definition.run(args, ctx)
       : (args, ctx) => runAuthorized(definition, args, ctx)
+  }
+}
+
+function toDedupeRule (definition: ToolDefinition, output: CompiledSchema | undefined): DedupeRule {
+  return {
+    outputHash: hash('sha256', output?.json ?? '', 'base64url'),
+    authorize: (args, ctx) => authorize(definition, args, ctx),
+    run: (args, ctx) => definition.run(args, ctx)
   }
 }
 

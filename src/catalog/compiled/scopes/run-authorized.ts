@@ -10,15 +10,18 @@ export class NotAllowed extends ToolError {}
 
 /** Returns the output of `run`. Throws, or rejects with, NotAllowed if the caller is not allowed. */
 export function runAuthorized (definition: ToolDefinition, args: unknown, ctx: Context): unknown {
-  const decision = definition.authorize?.(ctx.principal, args, ctx)
-  if (decision instanceof Promise) {
-    return decision.then((settled) => {
-      checkDecision(definition, settled)
-      return definition.run(args, ctx)
-    })
-  }
+  const deciding = authorize(definition, args, ctx)
+  return deciding instanceof Promise
+    ? deciding.then(() => definition.run(args, ctx))
+    : definition.run(args, ctx)
+}
+
+/** Throws, or rejects with, NotAllowed if the caller is not allowed. */
+export function authorize (definition: ToolDefinition, args: unknown, ctx: Context): void | Promise<void> {
+  if (definition.authorize === undefined) return
+  const decision: unknown = definition.authorize(ctx.principal, args, ctx)
+  if (decision instanceof Promise) return decision.then((settled) => checkDecision(definition, settled))
   checkDecision(definition, decision)
-  return definition.run(args, ctx)
 }
 
 /** Throws for any decision but `true`: an author may have forgotten a `return`. */
