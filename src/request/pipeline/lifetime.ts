@@ -31,6 +31,9 @@ export class ServiceClosing extends Error {
   constructor () { super('The service is shutting down') }
 }
 
+/** Some promises never settle, such as one whose callback is lost. In milliseconds. */
+const ABANDONED_MS = 600_000
+
 /**
  * Begins with the request. `end` is called once, with the answer. `stop` may be called before, to end the
  * work early: the signal aborts, and the request still needs an answer.
@@ -43,6 +46,7 @@ export class Lifetime {
   #onIdle: Array<() => void> | undefined
   /** How many handlers run. */
   #handlers = 0
+  #abandoned: Timer | undefined
   #outlivesClient = false
   /** Created when `signal` is first read: most handlers do not read it. */
   #controller: AbortController | undefined
@@ -80,6 +84,9 @@ export class Lifetime {
     this.#controller?.abort(reason)
     const listeners = this.#onStop
     this.#onStop = undefined
+    if (this.#handlers > 0) {
+      this.#abandoned = timers.setTimeout(() => this.#tellIdle(), ABANDONED_MS).unref()
+    }
     for (const listener of listeners ?? []) listener(reason)
   }
 
@@ -111,7 +118,10 @@ export class Lifetime {
     handler.then(this.#leave, this.#leave)
   }
 
-  /** Calls the listener when no handler of the request runs; immediately if there is none. */
+  /**
+   * Calls the listener when no handler of the request runs; immediately if there is none. One that has not
+   * settled ten minutes after its stop counts as lost.
+   */
   onIdle (listener: () => void): void {
     if (this.#handlers === 0) listener()
     else (this.#onIdle ??= []).push(listener)
@@ -155,8 +165,10 @@ export class Lifetime {
     }
   }
 
-  readonly #leave = (): void => {
-    if (--this.#handlers > 0) return
+  readonly #leave = (): void => { if (--this.#handlers === 0) this.#tellIdle() }
+
+  #tellIdle (): void {
+    timers.clear(this.#abandoned)
     const listeners = this.#onIdle
     this.#onIdle = undefined
     for (const listener of listeners ?? []) listener()

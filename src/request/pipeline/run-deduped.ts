@@ -1,6 +1,7 @@
 // Runs a call of a tool with `dedupe` once: its repetitions get the first answer.
 
 import { isToolError, ToolError } from '../../author/tool-error.ts'
+import { timers } from '../../base/time.ts'
 import { KeyReused, LEASE_MS, type FirstAnswers, type FirstRun } from '../../store/records/first-answers.ts'
 import { isOutage } from '../../store/records/handle-kind.ts'
 import { HandlerTimeout } from './lifetime.ts'
@@ -9,6 +10,9 @@ import { untilStopped } from './run-handler.ts'
 
 /** Longer keys are refused, in characters. A UUID has 36. */
 const MAX_KEY_LENGTH = 255
+
+/** How long a stopped handler is waited for before the call is answered, in milliseconds. */
+const SETTLE_MS = 100
 
 /** A repetition may run when the lease of a lost replica is over. */
 const RETRY_SECONDS = LEASE_MS / 1000
@@ -87,11 +91,13 @@ async function runOnce (
   return answer.result
 }
 
-/** Drops the record once the handler has ended: one that ignores its signal still has effects. */
+/**
+ * Drops the record once the handler has ended: one that ignores its signal still has effects. Waits for one
+ * that heeds it: a process that stops closes its store after the last answer.
+ */
 async function dropWhenIdle (first: FirstRun, { lifetime }: RequestContext): Promise<void> {
-  let dropping: Promise<void> | undefined
-  lifetime.onIdle(() => { dropping = first.drop() })
-  await dropping
+  const idle = new Promise<void>((resolve) => { lifetime.onIdle(resolve) })
+  await Promise.race([idle.then(async () => await first.drop()), timers.pause(SETTLE_MS)])
 }
 
 /**

@@ -5,6 +5,7 @@ import {
 } from '../../../src/request/pipeline/lifetime.ts'
 import { Lifetimes } from '../../../src/request/pipeline/lifetimes.ts'
 import { within } from '../../helpers/deadline.ts'
+import { VirtualTime } from '../../helpers/virtual-time.ts'
 
 t.test('calls each end listener once, and a later one at once', async (t) => {
   const lifetime = new Lifetime()
@@ -149,4 +150,16 @@ t.test('the running requests', async (t) => {
     lifetime.end()
     await within(settled, 'the end of the turn')
   })
+})
+
+t.test('a handler that never settles counts as lost ten minutes after its stop', async (t) => {
+  const time = new VirtualTime(t)
+  const begun = time.now
+  const lifetime = new Lifetime()
+  lifetime.track(new Promise(() => {}))
+  const idle = new Promise<void>((resolve) => { lifetime.onIdle(resolve) })
+  lifetime.stop(new ClientGone())
+  lifetime.end()
+  await time.during(idle, 600_000)
+  t.equal(time.now - begun, 600_000)
 })
