@@ -10,7 +10,6 @@ import { AuthenticationUnavailable, reasonOf } from './authentication.ts'
 import type { IssuerAccess } from './authorization-servers.ts'
 import type { Fetch } from './bounded-fetch.ts'
 import { readEndpointUrl } from './server-url.ts'
-import { CLOCK_LEEWAY_MS } from './token-rules.ts'
 
 export interface IssuerKeysOptions {
   /**
@@ -27,6 +26,9 @@ export interface IssuerKeysOptions {
 
 /** Rejects with an AuthenticationUnavailable where the server does not answer as it must. */
 export type IssuerKeys = (header: JWTHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>
+
+/** The clock of this machine may be ahead of the issuer's by this time. */
+const NEW_KEY_LEEWAY_MS = 300_000
 
 type RemoteKeys = ReturnType<typeof createRemoteJWKSet>
 
@@ -46,7 +48,7 @@ export function createIssuerKeys (
   function mayHaveNewKey (beganAt: number, { payload }: FlattenedJWSInput): boolean {
     if (readAt >= beganAt) return false
     const issuedAt = readIssuedAt(payload)
-    return issuedAt !== undefined && issuedAt + CLOCK_LEEWAY_MS >= readAt
+    return issuedAt !== undefined && issuedAt + NEW_KEY_LEEWAY_MS >= readAt
   }
 
   function open (uri: string): RemoteKeys {
@@ -54,9 +56,9 @@ export function createIssuerKeys (
     // Without a cooldown every token would ask while the keys cannot be read.
     const ask = withCooldown(async () => {
       const beganAt = now()
-      const response = await readOk(fetch, url.href)
+      const keys = await readKeys(fetch, url.href)
       readAt = beganAt
-      return response
+      return keys
     }, cooldownMs, now)
     return createRemoteJWKSet(url, {
       cooldownDuration: keysCooldownMs, cacheMaxAge: keysMaxAgeMs, [customFetch]: ask
@@ -82,10 +84,17 @@ export function createIssuerKeys (
   }
 }
 
-async function readOk (fetch: Fetch, url: string): Promise<Response> {
+/** Leaves out what cannot be a key: RFC 7517, section 5. */
+async function readKeys (fetch: Fetch, url: string): Promise<Response> {
   const response = await fetch(url, {})
   if (response.status !== 200) throw new Error(`${url} answered with status ${response.status}`)
-  return response
+  const body: unknown = await response.json().catch(() => undefined)
+  if (!isObject(body) || !Array.isArray(body['keys'])) throw new Error(`${url} answered with no set of keys`)
+  return Response.json({ keys: body['keys'].filter(isObject) })
+}
+
+function isObject (value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 async function findLastKey (
@@ -94,7 +103,7 @@ async function findLastKey (
   const last = keys?.jwks()
   if (last === undefined) return undefined
   return await createLocalJWKSet(last)(header, token).catch((error: unknown) => {
-    if (isOfToken(error)) return undefined
+    if (isOfToken(error) && !(error instanceof errors.JWKSMultipleMatchingKeys)) return undefined
     throw error
   })
 }

@@ -1,7 +1,8 @@
 // Verifies access tokens that are JWTs, with the keys that their issuers publish. RFC 9068, RFC 8725.
 
-import { decodeJwt, jwtVerify, type JWTVerifyResult } from 'jose'
-import { clock } from '../base/time.ts'
+import {
+  decodeJwt, errors, jwtVerify, type CryptoKey, type JWTVerifyOptions, type JWTVerifyResult
+} from 'jose'
 import { AuthenticationError, AuthenticationUnavailable, reasonOf, TokenNotKnown } from './authentication.ts'
 import { openIssuer, type AuthorizationServerOptions } from './authorization-servers.ts'
 import { toPrincipal } from './claims.ts'
@@ -24,6 +25,8 @@ interface TrustedIssuer {
 }
 
 const MAX_AGE_MS = 5 * 60_000
+/** How many keys are tried for a token that names none. Servers publish a few. */
+const MAX_KEYS = 10
 /** Only asymmetric ones. Whoever can verify a token of another algorithm can also make one. */
 const ALGORITHMS = [
   'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'
@@ -64,7 +67,7 @@ async function verifyJwt (
   token: string, { issuer, audiences, findKey }: TrustedIssuer, rules: TokenRules
 ): Promise<Principal> {
   try {
-    const verified = await jwtVerify(token, findKey, {
+    const verified = await verifySignature(token, findKey, {
       algorithms: ALGORITHMS,
       issuer,
       audience: audiences,
@@ -72,24 +75,52 @@ async function verifyJwt (
       requiredClaims: ['exp']
     })
     checkType(verified, rules)
-    checkIssuedAt(verified)
     return toPrincipal(verified.payload, issuer, rules)
   } catch (error) {
     if (error instanceof AuthenticationError || error instanceof AuthenticationUnavailable) throw error
-    throw new AuthenticationError('invalid_token', `the JWT is not valid: ${reasonOf(error)}`)
+    throw new AuthenticationError('invalid_token', `the JWT is not valid: ${describe(error)}`)
   }
+}
+
+/** A token and keys without `kid` leave open which key it is. */
+async function verifySignature (
+  token: string, findKey: IssuerKeys, options: JWTVerifyOptions
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, findKey, options)
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
+    return await verifyWithAny(token, error, options)
+  }
+}
+
+async function verifyWithAny (
+  token: string, keys: AsyncIterable<CryptoKey>, options: JWTVerifyOptions
+): Promise<JWTVerifyResult> {
+  let tries = 0
+  for await (const key of keys) {
+    if (++tries > MAX_KEYS) break
+    try {
+      return await jwtVerify(token, key, options)
+    } catch (error) {
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
+    }
+  }
+  throw new errors.JWSSignatureVerificationFailed()
+}
+
+function describe (error: unknown): string {
+  const isTooEarly = error instanceof errors.JWTClaimValidationFailed && error.claim === 'nbf'
+  return isTooEarly && error.reason === 'check_failed'
+    ? 'it is not valid yet by its "nbf" claim. The clock of this machine may be behind'
+    : reasonOf(error)
 }
 
 function checkType ({ protectedHeader: { typ } }: JWTVerifyResult, { tokenTypes }: TokenRules): void {
-  const type = typ?.toLowerCase().replace(/^application\//, '') ?? 'none'
+  // The library checks the type of `alg` and `kid` only.
+  const text: unknown = typ ?? 'none'
+  const type = typeof text === 'string' ? text.toLowerCase().replace(/^application\//, '') : 'not a text'
   if (tokenTypes.includes(type)) return
   throw new AuthenticationError('invalid_token', `the typ of the JWT is ${type.slice(0, 200)}, ` +
     `and only ${tokenTypes.join(', ')} is accepted`)
-}
-
-/** The library checks `iat` only together with a maximum age. */
-function checkIssuedAt ({ payload: { iat } }: JWTVerifyResult): void {
-  if (iat !== undefined && iat * 1000 > clock.now() + CLOCK_LEEWAY_MS) {
-    throw new AuthenticationError('invalid_token', 'the JWT was issued in the future')
-  }
 }

@@ -12,6 +12,11 @@ export interface TokenWatch {
   close (): void
 }
 
+/** Whether a stream of the principal would end at once: its token counts only by the leeway of clocks. */
+export function hasExpired ({ expiresAt = Infinity }: Principal): boolean {
+  return expiresAt <= clock.now()
+}
+
 interface TokenWatchOptions {
   /** The time between two rounds, in milliseconds. 2000 by default. */
   readonly everyMs?: number

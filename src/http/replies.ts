@@ -2,7 +2,7 @@
 // no answer.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { InsufficientScope, LimitReached, type ProtocolError } from '../protocol/errors.ts'
+import { InsufficientScope, LimitReached, TokenExpired, type ProtocolError } from '../protocol/errors.ts'
 import { readRequestId, toErrorResponse, type RequestId } from '../protocol/json-rpc.ts'
 import type { Ending, Observer, RefusedRequest } from '../request/pipeline/observer.ts'
 import type { RequestTracer } from '../request/pipeline/request-tracer.ts'
@@ -22,6 +22,9 @@ export function sendError (
   } else if (status === 503) reply.header('retry-after', '5')
   reply.header('x-request-id', reply.request.id)
   if (status === 405) reply.header('allow', 'POST')
+  if (error instanceof TokenExpired) {
+    reply.header('www-authenticate', reply.server.challenges.unauthorized('invalid_token'))
+  }
   if (error instanceof InsufficientScope) {
     const { server: { challenges }, request: { principal } } = reply
     const challenge = challenges.insufficientScope(error.requiredScopes, principal)

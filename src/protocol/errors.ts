@@ -88,6 +88,15 @@ export class InsufficientScope extends ProtocolError {
   }
 }
 
+/** The access token has expired. A class of its own, because a transport also has a header for the client. */
+export class TokenExpired extends ProtocolError {
+  constructor () {
+    super(-32600, 'Invalid request: the access token has expired', { httpStatus: 401 })
+  }
+}
+
+export const tokenExpired = () => new TokenExpired()
+
 export const insufficientScope = (requiredScopes: readonly string[], subject?: string) =>
   new InsufficientScope(requiredScopes, subject)
 

@@ -1,3 +1,4 @@
+import { exportJWK, generateKeyPair } from 'jose'
 import t, { type Test } from 'tap'
 import { createIssuerKeys } from '../../src/access/issuer-keys.ts'
 import { createJwtVerifier, type JwtVerifierOptions } from '../../src/access/jwt-verifier.ts'
@@ -51,7 +52,8 @@ t.test('an unknown kid asks once, and a flood of them does not ask again', async
   const { server, verifier, mint } = await start(t, { keysCooldownMs: 2000 })
   await verifier.verify(await mint())
   const flood = async () => await Promise.all(Array.from({ length: 200 }, async (_, i) => {
-    await t.rejects(verifier.verify(await mint({ kid: `unknown-${i}` })), INVALID)
+    const token = await mint({ kid: `unknown-${i}` }, { iat: undefined })
+    await t.rejects(verifier.verify(token), INVALID)
   }))
   await flood()
   const before = server.requestsOf('/jwks')
@@ -61,7 +63,8 @@ t.test('an unknown kid asks once, and a flood of them does not ask again', async
     return server.requestsOf('/jwks') > before
   }, 'one request after the cooldown')
   await server.stop()
-  await t.rejects(verifier.verify(await mint({ kid: 'unknown' })), INVALID, 'within the cooldown again')
+  const token = await mint({ kid: 'unknown' }, { iat: undefined })
+  await t.rejects(verifier.verify(token), INVALID, 'within the cooldown again')
   t.equal((await verifier.verify(await mint())).subject, 'ada', 'known keys need no server')
 })
 
@@ -73,7 +76,10 @@ t.test('a new key is unavailable until the keys may be read again, and an old on
   const iat = Math.round(Date.now() / 1000)
   await t.rejects(verifier.verify(await mint({}, { iat })), { ...UNAVAILABLE, message: /may not be read again/ })
   await t.rejects(verifier.verify(await mint({}, { iat: undefined })), INVALID, 'nobody knows when')
-  await t.rejects(verifier.verify(await mint({ kid: 'gone' })), INVALID, 'issued before the keys were read')
+  const before = await mint({ kid: 'gone' }, { iat: iat - 301 })
+  await t.rejects(verifier.verify(before), INVALID, 'issued before the keys were read')
+  // The clock of this machine is ahead.
+  await t.rejects(verifier.verify(await mint({}, { iat: iat - 290 })), UNAVAILABLE)
   t.equal(server.requestsOf('/jwks'), 1)
 })
 
@@ -98,7 +104,10 @@ t.test('metadata cannot name keys inside the network of this service', async (t)
 t.test('the default cooldown holds a flood to the first request', async (t) => {
   const { server, verifier, mint } = await start(t)
   await verifier.verify(await mint())
-  for (let i = 0; i < 50; i++) await t.rejects(verifier.verify(await mint({ kid: `unknown-${i}` })), INVALID)
+  for (let i = 0; i < 50; i++) {
+    const token = await mint({ kid: `unknown-${i}` }, { iat: undefined })
+    await t.rejects(verifier.verify(token), INVALID)
+  }
   t.equal(server.requestsOf('/jwks'), 1)
 })
 
@@ -117,7 +126,8 @@ t.test('a server that is down is unavailable, is not asked by each token, and ma
 
 t.test('keys that cannot be read are unavailable, and asked for again after a cooldown', async (t) => {
   for (const [status, body] of [
-    [500, '{}'], [404, ''], [302, ''], [200, 'not JSON'], [200, '{"keys":1}'], [200, 'x'.repeat(600_000)]
+    [500, '{}'], [404, ''], [302, ''],
+    [200, '{}'], [200, '<html>'], [200, 'null'], [200, '{"keys":1}'], [200, 'x'.repeat(600_000)]
   ] as const) {
     let now = 0
     const { server, verifier, mint } = await start(t, { now: () => now, cooldownMs: 5000 })
@@ -125,12 +135,38 @@ t.test('keys that cannot be read are unavailable, and asked for again after a co
       response.writeHead(status, { 'content-type': 'application/json', location: '/elsewhere' }).end(body)
     })
     const token = await mint()
-    await t.rejects(verifier.verify(token), { ...UNAVAILABLE, message: /^The keys of / }, `status ${status}`)
+    for (let i = 0; i < 3; i++) {
+      await t.rejects(verifier.verify(token), { ...UNAVAILABLE, message: /^The keys of / }, `status ${status}`)
+    }
+    t.equal(server.requestsOf('/jwks'), 1, 'not asked within the cooldown')
     server.replaceAnswer('/jwks')
     now = 5000
     t.equal((await verifier.verify(token)).subject, 'ada')
     t.equal(server.requestsOf('/elsewhere'), 0)
   }
+})
+
+t.test('a token that names no key is tried with each that may be its own', async (t) => {
+  const { server, verifier, mint } = await start(t)
+  const token = await mint({ kid: undefined })
+  const [own] = await server.publicKeys()
+  const others = await Promise.all(Array.from({ length: 10 }, async () => {
+    const { publicKey } = await generateKeyPair('ES256', { extractable: true })
+    return { ...await exportJWK(publicKey), alg: 'ES256', use: 'sig' }
+  }))
+  const publish = (keys: unknown[]) => server.replaceAnswer('/jwks', (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys }))
+  })
+  publish([null, 5, { kty: 'EC' }, ...others.slice(0, 9), own])
+  t.equal((await verifier.verify(token)).subject, 'ada')
+  const [head, payload] = token.split('.')
+  await t.rejects(verifier.verify(`${head}.${payload}.${'A'.repeat(86)}`), { ...INVALID, message: /signature/ })
+  await t.rejects(verifier.verify(await mint({ kid: undefined }, { aud: 'x' })), { ...INVALID, message: /"aud"/ })
+  const second = createJwtVerifier({
+    issuers: [server.issuer], audiences: [{ audience: AUDIENCE }], rules: PRESETS.standard
+  })
+  publish([...others, own])
+  await t.rejects(second.verify(token), { ...INVALID, message: /signature/ }, 'the eleventh key')
 })
 
 t.test('many tokens share the failure of the keys', async (t) => {

@@ -44,8 +44,8 @@ t.test('refuses a token whose claims do not hold (265, 266, 267)', async (t) => 
     ['expired', { exp: inSeconds(-31) }, /"exp"/],
     ['no expiry', { exp: undefined }, /"exp"/],
     ['an expiry of another type', { exp: String(inSeconds(60)) }, /"exp"/],
-    ['not valid yet', { nbf: inSeconds(45) }, /"nbf"/],
-    ['issued in the future', { iat: inSeconds(45) }, /future/],
+    ['not valid yet', { nbf: inSeconds(45) }, /"nbf" claim\. The clock of this machine may be behind$/],
+    ['a start of another type', { nbf: '0' }, /"nbf" claim must be a number/],
     ['an issue time of another type', { iat: '0' }, /"iat"/],
     ['no name', { sub: undefined, client_id: undefined }, /none of the claims sub, client_id/]
   ]
@@ -57,7 +57,7 @@ t.test('refuses a token whose claims do not hold (265, 266, 267)', async (t) => 
 
 t.test('allows clocks to differ by half a minute (265)', async (t) => {
   const { server, verifier, claims } = await start(t)
-  for (const change of [{ exp: inSeconds(-20) }, { nbf: inSeconds(20) }, { iat: inSeconds(20) }]) {
+  for (const change of [{ exp: inSeconds(-20) }, { nbf: inSeconds(20) }, { iat: inSeconds(3600) }]) {
     t.equal((await verifier.verify(await server.sign({ ...claims, ...change }))).subject, 'ada')
   }
   t.equal((await verifier.verify(await server.sign({ ...claims, aud: ['x', AUDIENCE] }))).subject, 'ada')
@@ -65,7 +65,7 @@ t.test('allows clocks to differ by half a minute (265)', async (t) => {
 
 t.test('refuses tokens of another type, such as ID tokens (265)', async (t) => {
   const { server, verifier, claims } = await start(t)
-  for (const typ of ['JWT', 'id_token+jwt', 'logout+jwt', '', undefined]) {
+  for (const typ of ['JWT', 'id_token+jwt', 'logout+jwt', '', undefined, 5, ['at+jwt']]) {
     await t.rejects(
       verifier.verify(await server.sign(claims, { typ })), { ...INVALID, message: /typ of the JWT/ }, `${typ}`
     )

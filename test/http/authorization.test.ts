@@ -10,7 +10,7 @@ import { until, within } from '../helpers/deadline.ts'
 import { send, type Answer } from '../helpers/request.ts'
 import type { Headers } from '../helpers/session.ts'
 import { openSession } from '../helpers/session.ts'
-import { openStream } from '../helpers/stream.ts'
+import { openStream, post } from '../helpers/stream.ts'
 import { openProtectedApp, type ProtectedApp } from './protected-app.ts'
 
 const METADATA = '/.well-known/oauth-protected-resource'
@@ -185,6 +185,28 @@ t.test('sessions and handles belong to their principal (274, 310)', async (t) =>
   t.equal((await bob.end()).status, 404)
   t.equal((await alice.call('whoami')).status, 200)
   t.equal((await alice.with({ headers: {} }).call('whoami')).status, 401)
+})
+
+t.test('a token that counts only by the leeway of clocks opens no stream', async (t) => {
+  const service = await openProtectedApp(t)
+  const seconds = Math.round(Date.now() / 1000)
+  const authorize = async (exp: number) => {
+    const claims = { iss: service.server.issuer, aud: service.url, sub: 'ada', exp }
+    return { authorization: `Bearer ${await service.server.sign(claims)}` }
+  }
+  const [late, fresh] = [await authorize(seconds - 10), await authorize(seconds + 60)]
+  t.equal((await call(service, 'whoami', late)).status, 200)
+  const listen = (headers: Record<string, string>) => ({
+    method: 'subscriptions/listen', params: { notifications: { toolsListChanged: true } }, headers
+  })
+  const refused = await post(t, service.url, listen(late))
+  t.equal(refused.status, 401)
+  t.match(refused.headers['www-authenticate'], /^Bearer resource_metadata=.*error="invalid_token"/)
+  t.match(refused.response.error, { code: -32600, message: /the access token has expired/ })
+  const session = await openSession(t, service.url, { headers: late })
+  const stream = await session.get()
+  t.equal(stream.status, 401)
+  t.equal((await openStream(t, service.url, listen(fresh))).status, 200)
 })
 
 t.test('streams of changes end when the token of their principal expires', async (t) => {

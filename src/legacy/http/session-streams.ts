@@ -4,11 +4,12 @@
 // ("Listening for Messages from the Server")
 
 import type { Principal, ScopeGroup } from '../../access/principal.ts'
-import type { TokenWatch } from '../../access/token-watch.ts'
+import { hasExpired, type TokenWatch } from '../../access/token-watch.ts'
 import { random, type Timer, timers } from '../../base/time.ts'
 import { EventStream } from '../../http/event-stream.ts'
 import type { Sender } from '../../limits/holder.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
+import { tokenExpired } from '../../protocol/errors.ts'
 import { toNotification } from '../../protocol/json-rpc.ts'
 import { toListFilter, type ListName, type SubscriptionFilter } from '../../protocol/notifications.ts'
 import { hasStreamPolling } from '../../protocol/revisions.ts'
@@ -99,6 +100,8 @@ export class SessionStreams {
    */
   async open (session: Session, sender: Sender, lastEventId: string | undefined): Promise<EventStream> {
     const { clock, settings, subscriptions, openStreams, scopeGroups, tokenWatch } = this.#dependencies
+    // A client whose stream ends at once would open it again at once.
+    if (hasExpired(sender.principal)) throw tokenExpired()
     // A stream that replaces an older one is not refused.
     if (!this.#bySession.has(session.id)) openStreams.checkRoom(sender)
     const stream = new SessionEventStream(clock.now)

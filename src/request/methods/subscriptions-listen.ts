@@ -1,12 +1,13 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
 import { ownerOf } from '../../access/principal.ts'
-import type { TokenWatch } from '../../access/token-watch.ts'
+import { hasExpired, type TokenWatch } from '../../access/token-watch.ts'
 import { checkSubscribableUris } from '../../catalog/compiled/resources/uri.ts'
 import type { ResultWriter } from '../../catalog/compiled/results/result-json.ts'
 import type { ScopeGroups } from '../../catalog/compiled/scopes/scope-groups.ts'
 import type { View } from '../../catalog/compiled/view.ts'
 import type { OpenStreams } from '../../limits/open-streams.ts'
+import { tokenExpired } from '../../protocol/errors.ts'
 import { toResultResponse, type RequestId } from '../../protocol/json-rpc.ts'
 import {
   acknowledgedNotification, askedLists, listChangedNotification, resourceUpdatedNotification,
@@ -72,6 +73,8 @@ export function subscriptionsListen (dependencies: SubscriptionsListenDependenci
       return {
         requiredCapabilities: taskIds && TASKS_CAPABILITY,
         handle () {
+          // A client whose stream ends at once would open it again at once.
+          if (hasExpired(principal)) throw tokenExpired()
           openStreams.checkRoom(caller)
           checkSubscribableUris(notifications.resourceSubscriptions ?? [])
           if (taskIds === undefined) return open()
