@@ -70,8 +70,9 @@ export class TokenNotKnown extends AuthenticationError {
 }
 
 /**
- * The authorization server did not answer, so that nobody knows whether the token is valid. The request is
- * answered with HTTP 503: a client that got 401 would throw its token away.
+ * Nobody knows whether the token is valid: an authorization server did not answer as it must, or a file of
+ * tokens cannot be read. The request is answered with HTTP 503. A client that got 401 would throw its token
+ * away.
  */
 export class AuthenticationUnavailable extends Error {
   constructor (message: string, options?: ErrorOptions) {

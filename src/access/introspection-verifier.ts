@@ -172,20 +172,24 @@ function readIntrospectionAnswer (
 ): Principal {
   const { active, iss, aud, exp, nbf } = answer
   if (!active) throw new TokenNotKnown(`${issuer} says that the token is not active`)
+  if (iss !== undefined && typeof iss !== 'string') throw refuse('its iss is not a text')
   if (iss !== undefined && iss !== issuer) throw refuse('it has another issuer')
   const names = typeof aud === 'string' ? [aud] : aud
   if (names === undefined) throw refuse('the answer has no aud, so it may be for another service')
   if (!(Array.isArray(names) && names.some((name) => audiences.includes(name)))) {
     throw refuse('it is for another audience')
   }
-  if (exp !== undefined && !(toMs(exp) > nowMs - CLOCK_LEEWAY_MS)) throw refuse('it has expired')
-  if (nbf !== undefined && !(toMs(nbf) <= nowMs + CLOCK_LEEWAY_MS)) throw refuse('it is not valid yet')
+  if (readTimeMs('exp', exp, Infinity) <= nowMs - CLOCK_LEEWAY_MS) throw refuse('it has expired')
+  if (readTimeMs('nbf', nbf, -Infinity) > nowMs + CLOCK_LEEWAY_MS) throw refuse('it is not valid yet')
   return toPrincipal(answer, issuer, rules)
 }
 
-/** NaN for what is no number, so that each comparison with it is false. */
-function toMs (seconds: unknown): number {
-  return typeof seconds === 'number' ? seconds * 1000 : NaN
+/** @param seconds of any type: the library does not check it. */
+function readTimeMs (name: string, seconds: unknown, absent: number): number {
+  if (seconds === undefined) return absent
+  // JSON has no NaN, and a number that is too large is Infinity.
+  if (typeof seconds === 'number') return seconds * 1000
+  throw refuse(`its ${name} is not a number`)
 }
 
 function refuse (reason: string): AuthenticationError {

@@ -1,7 +1,9 @@
 // The file of static tokens: makes its lines, and reads them.
 
 import { readFile } from 'node:fs/promises'
-import { LineCounter, isMap, isScalar, isSeq, parseDocument, type YAMLMap } from 'yaml'
+import {
+  LineCounter, isMap, isNode, isScalar, isSeq, parseDocument, type ErrorCode, type YAMLMap
+} from 'yaml'
 import { random } from '../base/time.ts'
 import type { Principal } from './principal.ts'
 import { hashToken } from './token.ts'
@@ -30,6 +32,15 @@ export const STATIC_TOKEN_PREFIX = 'trv_'
 const HASH = /^[\da-f]{64}$/
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
 const FIELDS = ['sha256', 'subject', 'scopes', 'clientId', 'expiresAt']
+
+/** The messages of the parser quote the file. */
+const YAML_PROBLEMS: { readonly [K in ErrorCode]?: string } = {
+  BAD_INDENT: ': a bracket is not closed, or the indentation is wrong',
+  DUPLICATE_KEY: ': it has a field twice',
+  MISSING_CHAR: ': a quote, a comma or a space is missing',
+  MULTIPLE_DOCS: ': the file has a second document',
+  TAB_AS_INDENT: ': it is indented by a tab'
+}
 
 /** Makes a token, and its line for the file. Nobody can read the token from the line. */
 export function createStaticToken (
@@ -60,14 +71,15 @@ export async function loadStaticTokens (file: string, before: StaticTokens): Pro
   })
   const lineOf = (offset = 0) => lines.linePos(offset).line
   if (error !== undefined) {
-    const problem = new Error(`line ${lineOf(error.pos[0])} is not YAML (${error.code})`)
+    const reason = YAML_PROBLEMS[error.code] ?? ''
+    const problem = new Error(`line ${lineOf(error.pos[0])} is not YAML${reason}`)
     return { tokens: keepNamed(before, text), problem }
   }
   if (contents === null) return { tokens: new Map(), problem: undefined }
   if (!isSeq(contents)) {
     return { tokens: keepNamed(before, text), problem: new Error('the file is not a list of tokens') }
   }
-  return readEntries(contents.items, before, (item) => lineOf(isMap(item) ? item.range?.[0] : 0))
+  return readEntries(contents.items, before, (item) => lineOf(isNode(item) ? item.range?.[0] : 0))
 }
 
 /** Nobody knows which lines the text has, so the tokens stay that it names outside of comments. */
@@ -103,7 +115,7 @@ function readEntries (
 }
 
 function readStaticToken (item: unknown, place: string): StaticToken {
-  if (!isMap(item)) throw new Error('the file has an entry that is not a map of fields')
+  if (!isMap(item)) throw new Error(`${place} is not a map of fields`)
   const unknown = item.items.find(({ key }) => !isScalar(key) || !FIELDS.includes(String(key.value)))
   // A misspelled field must not pass for an absent one.
   if (unknown !== undefined) throw new Error(`${place} has a field that is none of ${FIELDS.join(', ')}`)

@@ -24,7 +24,8 @@ export interface TokenVerifier {
 
 /** Longer tokens are refused unread. */
 const MAX_TOKEN_CHARS = 16 * 1024
-const SCHEME = /^bearer(?: |$)/i
+const SCHEME = /^bearer(?![\w-])/i
+const CREDENTIALS = /^bearer +(\S+) *$/i
 const B64_TOKEN = /^[\w.~+/-]+=*$/
 
 /**
@@ -33,14 +34,16 @@ const B64_TOKEN = /^[\w.~+/-]+=*$/
  */
 export function readBearerToken (authorization: string | undefined): string | undefined {
   if (authorization === undefined || !SCHEME.test(authorization)) return undefined
-  const token = authorization.slice('bearer'.length).trim()
+  const [, token] = CREDENTIALS.exec(authorization) ?? []
+  if (token === undefined) {
+    throw new AuthenticationError(
+      'invalid_request', 'the Authorization header is not Bearer, a space and one token'
+    )
+  }
   if (token.length > MAX_TOKEN_CHARS) {
     throw new AuthenticationError('invalid_token', `the token is longer than ${MAX_TOKEN_CHARS} characters`)
   }
   if (B64_TOKEN.test(token)) return token
-  if (token === '' || /\s/.test(token)) {
-    throw new AuthenticationError('invalid_request', 'the Authorization header is not Bearer and one token')
-  }
   throw new AuthenticationError('invalid_token', 'the token has characters that no token has')
 }
 

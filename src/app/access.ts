@@ -26,7 +26,9 @@ export async function openAuthenticator (
     const verifiers: TokenVerifier[] = []
     // The cheapest answer to "not mine" first.
     if (config.authTokens !== undefined) {
-      const staticTokens = await openStaticTokens(config.authTokens, log)
+      const staticTokens = await openStaticTokens(config.authTokens, log).catch((error: unknown) => {
+        throw new Error(`TRIVET_AUTH_TOKENS names a file that cannot be used: ${reasonOf(error)}`)
+      })
       verifiers.push(staticTokens)
       parts.push(new CheckedPart('static tokens', async () => readState(staticTokens)))
     }

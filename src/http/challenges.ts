@@ -32,7 +32,7 @@ interface ChallengesOptions {
 }
 
 const DESCRIPTIONS = {
-  invalid_request: 'The Authorization header must be "Bearer" and one token',
+  invalid_request: 'The Authorization header must be "Bearer", a space and one token',
   invalid_token: 'The access token is expired, revoked, or not valid for this service'
 }
 

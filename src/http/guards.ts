@@ -109,7 +109,8 @@ export function registerGuards (app: FastifyInstance, dependencies: GuardsDepend
     // everybody can send tokens that are not valid.
     if (code !== undefined) request.log.info({ reason: reasonOf(error) }, 'not authenticated')
     reply.header('www-authenticate', app.challenges.unauthorized(code))
-    replies.refuse(NOT_AUTHENTICATED[code ?? 'none'](), request, reply)
+    const hasOtherScheme = code === undefined && request.headers.authorization !== undefined
+    replies.refuse(NOT_AUTHENTICATED[hasOtherScheme ? 'otherScheme' : code ?? 'none'](), request, reply)
   }
 }
 
@@ -152,7 +153,12 @@ function shed (reply: FastifyReply): void {
 
 const NOT_AUTHENTICATED = {
   none: () => invalidRequest('an access token is needed', 401),
-  invalid_request: () => invalidRequest('the Authorization header must be "Bearer" and one token', 400),
+  otherScheme: () => invalidRequest(
+    'an access token is needed, and the Authorization header has another scheme than Bearer', 401
+  ),
+  invalid_request: () => invalidRequest(
+    'the Authorization header must be "Bearer", a space and one token', 400
+  ),
   invalid_token: () => invalidRequest('the access token is not valid', 401)
 }
 

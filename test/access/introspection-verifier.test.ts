@@ -141,6 +141,20 @@ t.test('what the answer says is checked (265, 266)', async (t) => {
     [{ active: true, aud: AUDIENCE, scope: 'books:read' }, false],
     [{ active: false, sub: 'ada' }, false]
   ]
+  const reasons: ReadonlyArray<readonly [object, string]> = [
+    [{ exp: null }, 'its exp is not a number'],
+    [{ exp: '4102444800' }, 'its exp is not a number'],
+    [{ nbf: null }, 'its nbf is not a number'],
+    [{ iss: null }, 'its iss is not a text'],
+    [{ iss: 'https://other.example' }, 'it has another issuer'],
+    [{ exp: 1 }, 'it has expired']
+  ]
+  for (const [change, reason] of reasons) {
+    answerWith(server, { ...good, ...change })
+    await t.rejects(verifierOf(server).verify('token'), {
+      ...INVALID, message: `the token is active, and not accepted: ${reason}`
+    })
+  }
   for (const [answer, isValid] of answers) {
     answerWith(server, answer)
     const verified = verifierOf(server).verify('token')

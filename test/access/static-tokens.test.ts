@@ -209,10 +209,14 @@ t.test('a file that cannot be read at first is refused, and nothing of it is sho
     { sha256: hash, subject: 'secret', scopes: [], expiresAt: '2100-01-01', ...change }
   ])
   for (const [text, message] of [
-    ['- {secret', /^line 1 is not YAML/],
-    ['- a: 1\n  a: 2', /^line 2 is not YAML/],
+    ['- {secret', /^line 1 is not YAML: a bracket is not closed, or the indentation is wrong$/],
+    ['- "secret', /^line 1 is not YAML: a quote, a comma or a space is missing$/],
+    ['- a: 1\n  a: 2', /^line 2 is not YAML: it has a field twice$/],
+    ['- "secret\\q"', /^line 1 is not YAML$/],
     ['secret: 1', /not a list/],
-    ['- secret', /not a map/],
+    ['- secret', /^line 1 is not a map of fields$/],
+    ['[]\n---\n- secret', /^line 2 is not YAML: the file has a second document$/],
+    [`- &a {sha256: ${hash}, subject: a, scopes: [], expiresAt: 2100-01-01}\n- *a`, /^line 2 is not a map/],
     [`# One\n- {sha256: ${hash}, subject: ada, scopes: []}`, /^line 2: expiresAt must be/],
     [line({ sha256: 'secret' }), /^line 1: sha256/],
     [line({ sha256: hash.toUpperCase() }), /^line 1: sha256/],

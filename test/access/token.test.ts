@@ -8,13 +8,16 @@ t.test('the token follows the scheme, in upper or lower case (261)', async (t) =
 })
 
 t.test('a request without a header, or with another scheme, has no token (261)', async (t) => {
-  for (const header of [undefined, '', 'Basic YTpi', 'DPoP abc', 'Bearerabc', 'xBearer abc']) {
+  for (const header of [undefined, '', 'Basic YTpi', 'DPoP abc', 'Bearerabc', 'Bearer-x a', 'xBearer abc']) {
     t.equal(readBearerToken(header), undefined, String(header))
   }
 })
 
 t.test('a malformed header is an invalid request, so that it is answered with 400 (270)', async (t) => {
-  for (const header of ['Bearer', 'Bearer ', 'Bearer a b', 'Bearer a\tb', 'Bearer token="abc" x']) {
+  for (const header of [
+    'Bearer', 'Bearer ', 'Bearer a b', 'Bearer a\tb', 'Bearer token="abc" x', 'Bearer\tabc', 'Bearer: abc',
+    'Bearer:abc', 'Bearer=abc', 'bearer,abc'
+  ]) {
     t.throws(() => readBearerToken(header), { name: 'AuthenticationError', code: 'invalid_request' }, header)
   }
 })

@@ -71,9 +71,15 @@ t.test('a token that is not valid is refused with a reason (263, 265, 266, 270)'
     t.equal(status, 401)
     t.match(readChallenge(headers['www-authenticate']), { error: 'invalid_token', scope: 'books:read' })
   }
-  const { status, headers } = await call(service, 'whoami', { authorization: 'Bearer two words' })
-  t.equal(status, 400)
-  t.match(readChallenge(headers['www-authenticate']), { error: 'invalid_request' })
+  for (const authorization of ['Bearer two words', `Bearer\t${elsewhere}`, `Bearer: ${elsewhere}`]) {
+    const { status, headers, response } = await call(service, 'whoami', { authorization })
+    t.equal(status, 400)
+    t.match(readChallenge(headers['www-authenticate']), { error: 'invalid_request' })
+    t.match(response.error.message, /must be "Bearer", a space and one token$/)
+  }
+  const other = await call(service, 'whoami', { authorization: `DPoP ${elsewhere}` })
+  t.equal(other.status, 401)
+  t.match(other.response.error.message, /has another scheme than Bearer$/)
   t.notMatch(service.log.text(), elsewhere)
   t.match(service.log.text(), 'not authenticated')
 })

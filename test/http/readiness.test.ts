@@ -20,6 +20,9 @@ t.test('a replica without its file of static tokens is not ready', async (t) => 
   const authTokens = join(await makeFolder(t), 'tokens.yaml')
   await writeFile(authTokens, '')
   const app = await buildApp(t, {}, { auth: ['tokens'], authTokens })
+  await t.rejects(buildApp(t, {}, { auth: ['tokens'], authTokens: `${authTokens}.none` }), {
+    name: 'ConfigError', message: /TRIVET_AUTH_TOKENS names a file that cannot be used: ENOENT/
+  })
   const isReady = async () => (await app.inject('/readyz')).statusCode === 200
   t.ok(await isReady())
   await rm(authTokens)

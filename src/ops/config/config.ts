@@ -46,22 +46,25 @@ export function readConfig (
   spell = (variable: string): string => variable
 ): Config {
   const problems: string[] = []
+  const invalid: string[] = []
   const config = collect((_, { variable, fallback, kind, isSecret }) => {
     const text = environment[variable]?.trim() ?? ''
     if (text === '') return fallback
     const value = kind.parse(text)
     if (kind.accepts(value)) return value
     const quote = isSecret === true ? 'something else' : JSON.stringify(text)
+    invalid.push(variable)
     problems.push(`${spell(variable)} must be ${kind.textForm ?? kind.form}, got ${quote}`)
     return fallback
   })
+  const conflicts = findConflicts(config)
   if (!isLoopback(config.host) && config.auth.length === 0) {
-    problems.push(
+    conflicts.unshift(
       `HOST is ${config.host}, which others can reach: say who may use the service. ` +
       'TRIVET_AUTH=none lets everyone in'
     )
   }
-  problems.push(...findConflicts(config))
+  problems.push(...conflicts.filter((conflict) => !namesAny(conflict, invalid)))
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
 }
@@ -70,15 +73,17 @@ export function readConfig (
 export function completeConfig ({ constants, ...options }: ConfigOptions): ServiceConfig {
   const values = new Map<string, unknown>(Object.entries(options).filter(([, value]) => value !== undefined))
   const problems = [...values.keys()].flatMap((option) => findMisuse(option) ?? [])
-  const config = toAppConfig(collect((option, { fallback, kind, isSecret, processOnly }) => {
+  const invalid: string[] = []
+  const config = toAppConfig(collect((option, { variable, fallback, kind, isSecret, processOnly }) => {
     if (!values.has(option) || processOnly !== undefined) return fallback
     const value = values.get(option)
     if (kind.accepts(value)) return value
     const quote = isSecret === true ? 'something else' : inspect(value)
+    invalid.push(variable)
     problems.push(`${option} must be ${kind.form}, got ${quote}`)
     return fallback
   }))
-  problems.push(...findConflicts(config))
+  problems.push(...findConflicts(config).filter((conflict) => !namesAny(conflict, invalid)))
   if (problems.length > 0) throw new ConfigError(problems)
   const unwatched = config.overload === 'off' && WITHOUT_OVERLOAD
   return Object.freeze({ ...CONSTANTS, ...unwatched, ...constants, ...config })
@@ -112,6 +117,11 @@ function findMisuse (option: string): string | undefined {
   const advice = setting === undefined ? adviceFor(option) : setting.processOnly
   if (setting !== undefined && advice === undefined) return undefined
   return `${option} is not an option of createApp${advice === undefined ? '' : `: ${advice}`}`
+}
+
+/** A setting whose value is not valid has its default, which may conflict with others. */
+function namesAny (conflict: string, variables: readonly string[]): boolean {
+  return variables.some((variable) => new RegExp(`\\b${variable}\\b`).test(conflict))
 }
 
 /** Finds the problems of settings that are valid alone, but not together. */

@@ -434,6 +434,11 @@ t.test('refuses settings about access that are not complete together', async (t)
     [introspection, []],
     [tokens, []],
     [{ ...introspection, ...tokens, TRIVET_AUTH: 'none,jwt,introspection,tokens' }, []],
+    [{ ...jwt, TRIVET_PUBLIC_URL: 'nonsense' }, [/^TRIVET_PUBLIC_URL must be/]],
+    [{ ...tokens, TRIVET_AUTH: 'nonsense', HOST: '0.0.0.0' }, [/^TRIVET_AUTH must be/]],
+    [{ ...tokens, TRIVET_AUTH: 'jwt', TRIVET_PUBLIC_URL: 'nonsense', TRIVET_AUTH_ISSUERS: issuer }, [
+      /^TRIVET_PUBLIC_URL must be/, /TRIVET_AUTH does not have tokens$/
+    ]],
     [{ ...jwt, TRIVET_PUBLIC_URL: '' }, [/^TRIVET_AUTH has jwt, which needs TRIVET_PUBLIC_URL$/]],
     [{ TRIVET_AUTH: 'introspection' }, [/TRIVET_PUBLIC_URL$/, /_ISSUERS$/, /_CLIENT_ID$/, /_CLIENT_SECRET and/]],
     [{ ...introspection, TRIVET_AUTH_CLIENT_KEY: '{}' }, [/_CLIENT_SECRET and TRIVET_AUTH_CLIENT_KEY$/]],
@@ -448,4 +453,7 @@ t.test('refuses settings about access that are not complete together', async (t)
     t.equal(found.length, problems.length, JSON.stringify(environment))
     t.match(found, problems)
   }
+  t.throws(() => completeConfig({ auth: ['jwt'], authIssuers: [issuer], publicUrl: 'nonsense' }), {
+    message: /^(?!.*which needs).*publicUrl must be/s
+  })
 })
