@@ -109,7 +109,7 @@ export function registerGuards (app: FastifyInstance, dependencies: GuardsDepend
     // everybody can send tokens that are not valid.
     if (code !== undefined) request.log.info({ reason: reasonOf(error) }, 'not authenticated')
     reply.header('www-authenticate', app.challenges.unauthorized(code))
-    const hasOtherScheme = code === undefined && request.headers.authorization !== undefined
+    const hasOtherScheme = code === undefined && (request.headers.authorization ?? '') !== ''
     replies.refuse(NOT_AUTHENTICATED[hasOtherScheme ? 'otherScheme' : code ?? 'none'](), request, reply)
   }
 }
