@@ -1,7 +1,7 @@
 // Limits of the connections: how many are open, in all and of one network, how long bytes may wait for a
 // client that does not read, and how many requests one connection may send ahead of the answers.
 
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ANONYMOUS } from '../access/principal.ts'
@@ -28,8 +28,13 @@ interface ConnectionLimits {
  */
 const STALL_MS = 60_000
 const CHECKS_PER_STALL = 6
-/** How long a client may take to begin its first request while the server closes, in milliseconds. */
-const FIRST_BYTE_MS = 500
+/**
+ * How long a client may take to send the headers of a request while the server closes, and how often the
+ * connections are checked then. In milliseconds.
+ */
+const HEADERS_MS = 500
+/** The checks after which a body counts as abandoned of which nothing has come. */
+const SILENT_CHECKS = 4
 const MAX_REQUESTS_AHEAD = 100
 /** No request was read, so there is no JSON-RPC error. */
 const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n' +
@@ -41,8 +46,8 @@ export const MAX_OTHER_CONNECTIONS = 10_000
 /** What a shutdown does with connections. */
 interface LimitedConnections {
   /**
-   * Closes the connections on which nothing was ever sent, after some time: the server closes idle ones
-   * only after their first request. Call it when no new connection is accepted.
+   * Closes the connections that have sent nothing, or only a part of a request, after some time: the server
+   * closes idle ones only after their first request. Call it when no new connection is accepted.
    */
   closeSilent (): void
 }
@@ -54,7 +59,9 @@ export function limitConnections (
   const open = new Set<Socket>()
   const byNetwork = createTally()
   const share = Math.ceil(maxConnections / 2)
+  const requests = new WeakMap<Socket, Exchange>()
   server.maxConnections = maxConnections
+  server.on('request', (request, response) => { requests.set(request.socket, { request, response }) })
 
   function cut (this: Socket): void {
     onStalled(this.remoteAddress)
@@ -92,11 +99,41 @@ export function limitConnections (
   server.once('close', () => timers.clear(timer))
   return {
     closeSilent () {
-      timers.setTimeout(() => {
-        for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
-      }, FIRST_BYTE_MS).unref()
+      const silences = new Map<Socket, Silence>()
+      const checks = timers.setInterval(() => {
+        for (const socket of open) {
+          const exchange = requests.get(socket)
+          const silence = silenceOf(socket, silences.get(socket))
+          silences.set(socket, silence)
+          const isAbandoned = exchange !== undefined && isSending(exchange) && silence.checks >= SILENT_CHECKS
+          if (isAbandoned || (!isServed(exchange) && socket.writableLength === 0)) socket.destroy()
+        }
+      }, HEADERS_MS).unref()
+      server.once('close', () => timers.clear(checks))
     }
   }
+}
+
+/** The last request of a connection whose headers have come. */
+interface Exchange { readonly request: IncomingMessage, readonly response: ServerResponse }
+
+function isServed (exchange: Exchange | undefined): boolean {
+  return exchange !== undefined && !exchange.response.writableFinished
+}
+
+/** Whether the service waits for the client to send the rest of a body. */
+function isSending ({ request, response }: Exchange): boolean {
+  return !request.complete && !response.headersSent && request.readableLength === 0
+}
+
+interface Silence {
+  readonly bytesRead: number
+  /** The checks in a row that have found no new byte. */
+  readonly checks: number
+}
+
+function silenceOf ({ bytesRead }: Socket, earlier: Silence | undefined): Silence {
+  return { bytesRead, checks: earlier?.bytesRead === bytesRead ? earlier.checks + 1 : 0 }
 }
 
 /** One network has its share of the connections. */

@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import type { AppOptions } from '../../src/app.ts'
@@ -208,6 +209,36 @@ t.test('connections without a request do not delay the shutdown, and may still s
   t.match(String(await answer), 'HTTP/1.1 200')
   t.ok(await closing < SOON_MS)
   await closed
+})
+
+t.test('parts of requests do not delay the shutdown, and a body that moves is read', async (t) => {
+  const { app, url } = await serve(t, { shutdownTimeoutMs: 9000 })
+  const head = 'POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n'
+  const livez = 'GET /livez HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'
+  const open = async (text: string) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+    t.teardown(() => socket.destroy())
+    await once(socket, 'connect')
+    socket.write(text)
+    return socket
+  }
+  const halves = [
+    'POST /m', head, `${head}content-length: 1000\r\n\r\n{"json`, `${livez}GET /li`,
+    `${head}transfer-encoding: chunked\r\n\r\n5\r\n{"jso`
+  ]
+  for (const half of halves) (await open(half)).resume()
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }).padEnd(100)
+  const moving = await open(`${head}content-length: 100\r\n\r\n`)
+  const answer = once(moving, 'data')
+  // The service has read them.
+  await pause(100)
+  const closing = timeClose(app)
+  for (let at = 0; at < 100; at += 10) {
+    moving.write(body.slice(at, at + 10))
+    await pause(300)
+  }
+  t.match(String(await answer), /^HTTP\/1\.1 [245]00/)
+  t.ok(await closing < 6000)
 })
 
 t.test('closing is idempotent, and works before the app listens', async (t) => {

@@ -84,7 +84,8 @@ async function transmit (
   const request = url.startsWith('https:') ? requestSecurely : requestPlainly
   return await new Promise((resolve, reject) => {
     const sending = request(url, { method, headers: Object.fromEntries(headers), timeout: IDLE_MS }, resolve)
-    sending.once('error', reject)
+    // A connection may fail more than once: also after its answer has begun.
+    sending.on('error', reject)
     sending.once('timeout', () => sending.destroy(new Error(`the bucket was silent for ${IDLE_MS} ms`)))
     sending.end(body)
   })
