@@ -1,13 +1,15 @@
 // A service whose terminal, pipe or disk is gone, so that it cannot write its log, still ends at a signal.
 
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { writeCatalog } from './helpers/catalog-folder.ts'
 import { until, within } from './helpers/deadline.ts'
+import { makeFolder } from './helpers/folder.ts'
 import { findFreePort } from './servers/redis-server.ts'
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -54,6 +56,21 @@ t.test('a disk without space', async (t) => {
   const full = openSync('/dev/full', 'w')
   const audited = { ...env, TRIVET_AUDIT_FILE: '/dev/full' }
   const child = spawn(process.execPath, [MAIN], { env: audited, stdio: ['ignore', full, 'inherit'] })
+  closeSync(full)
+  await assertEnds(t, child, port)
+})
+
+t.test('a pipe whose reader stalls', async (t) => {
+  const { port, env } = await prepare(t)
+  const pipe = join(await makeFolder(t), 'log')
+  execFileSync('mkfifo', [pipe])
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+  t.teardown(() => { closeSync(reader) })
+  const filler = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK)
+  t.throws(() => { for (;;) writeSync(filler, Buffer.alloc(4096)) }, { code: 'EAGAIN' })
+  const full = openSync(pipe, 'w')
+  closeSync(filler)
+  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', full, 'inherit'] })
   closeSync(full)
   await assertEnds(t, child, port)
 })

@@ -50,7 +50,8 @@ export async function openAuditLog (
     })
     return { ...file, observer: createAuditObserver(file.write) }
   } catch (cause) {
-    const reason = messageOf(cause)
+    const isUnread = cause instanceof Error && 'code' in cause && cause.code === 'ENXIO'
+    const reason = isUnread ? 'nobody reads this pipe. Start its reader first' : messageOf(cause)
     throw new ConfigError([`TRIVET_AUDIT_FILE: ${path} cannot be written: ${reason}`], { cause })
   }
 }

@@ -2,7 +2,7 @@
 // wait for its line. Lines that cannot be written wait, and are tried again: a disk has space again, a pipe
 // gets another reader. The end of the process never waits for them.
 
-import { close, closeSync, openSync, write, writeSync } from 'node:fs'
+import { close, closeSync, constants, openSync, write, writeSync } from 'node:fs'
 import { type Timer, timers } from '../../base/time.ts'
 
 /** Lines are written after this time, in milliseconds, if they are not written before. */
@@ -19,6 +19,10 @@ const MAX_WAITING_LENGTH = 16 * 1024 * 1024
 /** A full pipe is tried again this often when the process exits, each time after a pause. */
 const EXIT_TRIES = 50
 const EXIT_PAUSE_MS = 10
+/** How long a flush waits for the reader of a pipe, in milliseconds. */
+const FLUSH_LIMIT_MS = 500
+/** A pipe without a reader is an error, and a full one is tried again: neither blocks a thread. */
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK
 
 interface LineDestinationOptions {
   /** A path, or the number of a file descriptor. */
@@ -29,7 +33,7 @@ interface LineDestinationOptions {
   readonly maxWaitingLength?: number
   /** Called with each error of a write. Not for a full pipe. */
   onError? (error: unknown): void
-  /** Called when lines are written again after some were dropped. */
+  /** Called when lines are written again after some were dropped, and when lines wait at the close. */
   onDropped (lines: number): void
 }
 
@@ -62,6 +66,7 @@ export class LineDestination {
   #timer: Timer | undefined
   /** Set if the file was opened anew during a write. */
   #replacedFd: number | undefined
+  #isClosed = false
 
   /** Throws if the file cannot be opened. */
   constructor (options: LineDestinationOptions) {
@@ -71,6 +76,7 @@ export class LineDestination {
   }
 
   write (line: string): void {
+    if (this.#isClosed) return
     const { maxWaitingLength = MAX_WAITING_LENGTH } = this.#options
     if (this.#waitingLength + line.length > maxWaitingLength) {
       this.#dropped++
@@ -82,12 +88,23 @@ export class LineDestination {
     else this.#texts[last] = text + line
     this.#waitingLength += line.length
     this.#accepted += line.length
-    if (!this.#isWriting) this.#continue()
+    if (!this.#isWriting && !this.#isClosed) this.#continue()
   }
 
-  /** Calls back when every line so far is written, or when a write has failed. */
+  /** Calls back when every line so far is written, when a write has failed, and after half a second. */
   flush (done: (error?: Error) => void): void {
-    this.#flushes.push({ until: this.#accepted, done })
+    const flush: Flush = {
+      until: this.#accepted,
+      done (error) {
+        timers.clear(deadline)
+        done(error)
+      }
+    }
+    const deadline = timers.setTimeout(() => {
+      this.#flushes = this.#flushes.filter((one) => one !== flush)
+      done()
+    }, FLUSH_LIMIT_MS)
+    this.#flushes.push(flush)
     if (this.#isWriting) return
     if (this.#isIdle()) this.#endFlushes()
     else this.#writeNext()
@@ -125,17 +142,22 @@ export class LineDestination {
     else close(earlier, () => {})
   }
 
-  /** Writes what waits, and closes the file. Resolves in any case. */
+  /** Writes what can be written within half a second, and closes the file. Resolves in any case. */
   async close (): Promise<void> {
     if (!destinations.delete(this)) return
     await new Promise<void>((resolve) => { this.flush(() => resolve()) })
     timers.clear(this.#timer)
-    if (typeof this.#options.dest === 'string') closeSync(this.#fd)
+    this.#isClosed = true
+    const lost = this.#dropped + [this.#rest ?? '', ...this.#texts].join('').split('\n').length - 1
+    if (lost > 0) this.#options.onDropped(lost)
+    if (typeof this.#options.dest === 'number') return
+    if (this.#isWriting && this.#replacedFd === undefined) this.#replacedFd = this.#fd
+    else closeSync(this.#fd)
   }
 
   #open (): number {
     const { dest, mode } = this.#options
-    return typeof dest === 'number' ? dest : openSync(dest, 'a', mode)
+    return typeof dest === 'number' ? dest : openSync(dest, APPEND, mode)
   }
 
   #isIdle (): boolean {
@@ -172,6 +194,7 @@ export class LineDestination {
       this.#hasFailed = error !== null
       if (count < bytes.length || error !== null) this.#rest = bytes.subarray(error === null ? count : 0)
       this.#closeReplaced()
+      if (this.#isClosed) return
       if (error === null) this.#onWritten()
       else this.#onFailed(error)
     })

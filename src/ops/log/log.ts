@@ -66,7 +66,7 @@ function readBase (): string {
   return JSON.stringify(base).slice(1, -1)
 }
 
-/** Resolves when every line so far is written, and when lines cannot be written. */
+/** Resolves when every line so far is written, when lines cannot be written, and after half a second. */
 export async function flushLog (logger: Logger): Promise<void> {
   await new Promise<void>((resolve) => { logger.flush(() => resolve()) })
 }

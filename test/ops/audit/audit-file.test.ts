@@ -1,11 +1,13 @@
 // The file of the audit log: it is private, can be moved away, and keeps what it cannot write for later.
 
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
 import { readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { openAuditFile } from '../../../src/ops/audit/audit-log.ts'
 import { buildApp } from '../../helpers/app.ts'
-import { until } from '../../helpers/deadline.ts'
+import { until, within } from '../../helpers/deadline.ts'
 import { makeFolder } from '../../helpers/folder.ts'
 
 const IGNORE = { onError () {}, onDropped () {} }
@@ -51,6 +53,22 @@ t.test('says what it could not write', async (t) => {
   t.match(errors[0], { code: 'ENOSPC' })
   file.write('"number":2')
   await file.close()
+})
+
+t.test('a pipe needs a reader, and one that stalls does not delay the close', async (t) => {
+  const path = join(await makeFolder(t), 'audit.pipe')
+  execFileSync('mkfifo', [path])
+  await t.rejects(buildApp(t, {}, { auditFile: path }), {
+    name: 'ConfigError',
+    problems: [new RegExp(`^TRIVET_AUDIT_FILE: ${path} cannot be written: nobody reads this pipe`)]
+  })
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  t.teardown(() => { closeSync(reader) })
+  let dropped = 0
+  const file = openAuditFile(path, { onError () {}, onDropped (lines) { dropped += lines } })
+  for (let i = 0; i < 50; i++) file.write(`"text":"${'x'.repeat(10_000)}"`)
+  await within(file.close(), 'the close', 3000)
+  t.ok(dropped >= 40 && dropped < 50, `${dropped} lines are reported as lost`)
 })
 
 t.test('a file that cannot be opened is a problem of the settings', async (t) => {
