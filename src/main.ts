@@ -77,6 +77,7 @@ function takeSecrets (): Secrets {
 async function runCommand (args: readonly string[], secrets: Secrets): Promise<void> {
   // Imported only here: a container that serves needs no commands.
   const { runProgram } = await import('./cli/program.ts')
+  const { createOutput } = await import('./cli/output.ts')
   const { createTerminal } = await import('./cli/terminal.ts')
   const { readSource } = await import('./cli/installed-source.ts')
   const guard = createLoadGuard()
@@ -85,10 +86,16 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
   let isServing = false
   process.on('uncaughtException', (error) => {
     if (isServing || guard.take(error)) return
-    // The reader of the output has closed it, as `head` does.
+    // The reader of standard error has closed it.
     if ('code' in error && error.code === 'EPIPE') process.exit(0)
     process.stderr.write(`${error.stack}\n`)
     process.exit(1)
+  })
+  // As in a service: a rejected promise in one tool ends nothing else.
+  process.on('unhandledRejection', (error) => {
+    if (isServing || guard.take(error)) return
+    const text = error instanceof Error ? error.stack : String(error)
+    process.stderr.write(`a promise was rejected and nobody handled it: ${text}\n`)
   })
   const exitCode = await runProgram(args, {
     guard,
@@ -98,7 +105,7 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
     terminal: hasTerminal
       ? createTerminal(() => ({ input: process.stdin, output: process.stderr }))
       : undefined,
-    out: (text) => { process.stdout.write(text) },
+    ...createOutput(() => process.stdout, () => process.exit(0)),
     err: (text) => { process.stderr.write(text) },
     async serve (environment, { spell, isForPeople }) {
       isServing = true

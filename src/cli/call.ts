@@ -13,8 +13,8 @@ import type { CallResult } from '../testing/results.ts'
 import { createPerson } from './ask-person.ts'
 import { readAnswers, readArguments } from './call-arguments.ts'
 import {
-  CommandError, FAILED, isUrl, MISUSED, splitScopes, toJsonText, UsageError, type AddCommand,
-  type Surroundings
+  assertFolder, CommandError, FAILED, isUrl, MISUSED, splitScopes, toJsonText, UsageError,
+  type AddCommand, type Surroundings
 } from './command.ts'
 import {
   addRemoteFlags, openRemote, REMOTE_HELP, TERMINAL_CAPABILITIES, type OpenedRemote, type RemoteFlags
@@ -36,6 +36,7 @@ For a folder, state is in memory: a handle of one call is unknown to the next.${
 export const callCommand: AddCommand = (program, surroundings, finish) => {
   addFlags(program.command('call')).addHelpText('after', HELP)
     .action(async (first: string, rest: readonly string[], flags: CallFlags) => {
+      if (!isUrl(first)) assertFolder(first)
       const [url, tool, pairs] = isUrl(first) ? [first, rest[0], rest.slice(1)] : [undefined, first, rest]
       if (tool === undefined) throw new UsageError(`name a tool: \`trivet list ${first}\` has them`)
       const answers = await readAnswers(flags.answer, flags.answers)

@@ -49,6 +49,8 @@ export interface Surroundings {
   /** `undefined` if nobody can be asked. */
   readonly terminal: Terminal | undefined
   out (text: string): void
+  /** Resolves to the error, for people, if not all of the output so far could be written. */
+  findLoss (): Promise<Error | undefined>
   err (text: string): void
   /** Serves until a signal ends the process. Resolves when the service listens. */
   serve (environment: Surroundings['environment'], options: ServeOptions): Promise<void>
@@ -77,6 +79,12 @@ export const FOLDER_OR_URL = ['[folder or URL]', `${FOLDER[1]}; or the URL of a 
 /** Whether an argument names a service instead of a folder. */
 export function isUrl (text: string): boolean {
   return /^https?:\/\//i.test(text)
+}
+
+/** Throws a UsageError for a URL of another scheme than those of `isUrl`. */
+export function assertFolder (text: string): void {
+  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return
+  throw new UsageError(`name a folder, or a URL that begins with http:// or https://, not ${toPlain(text)}`)
 }
 
 /** Splits the value of `--scopes`. */

@@ -10,7 +10,7 @@ import { assertLayout } from '../catalog/folder/catalog-layout.ts'
 import { createSettingReader } from '../catalog/folder/environment-settings.ts'
 import { readConfig } from '../ops/config/config.ts'
 import { CONSTANTS } from '../ops/config/constants.ts'
-import { isUrl, type Surroundings } from './command.ts'
+import { assertFolder, isUrl, type Surroundings } from './command.ts'
 import { openRemote, type RemoteFlags } from './remote.ts'
 
 /**
@@ -21,6 +21,7 @@ import { openRemote, type RemoteFlags } from './remote.ts'
 export async function loadCatalog (
   folder: string | undefined, { environment, guard }: Surroundings
 ): Promise<LoadedCatalog> {
+  if (folder !== undefined) assertFolder(folder)
   const { catalog, maxResourceBytes } = readConfig({
     TRIVET_CATALOG: folder ?? environment.TRIVET_CATALOG,
     TRIVET_MAX_RESOURCE_BYTES: environment.TRIVET_MAX_RESOURCE_BYTES
@@ -54,6 +55,7 @@ export async function openCompared (
   place: string, flags: RemoteFlags, surroundings: Surroundings
 ): Promise<ComparedCatalog> {
   if (isUrl(place)) return await openUrl(place, flags, surroundings)
+  assertFolder(place)
   if (await stat(place).then((stats) => stats.isDirectory(), () => false)) {
     return await openFolder(place, surroundings, async () => {})
   }

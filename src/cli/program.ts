@@ -36,6 +36,14 @@ function isOnlyFlags ([first = '']: readonly string[]): boolean {
  * With `--json` the errors are JSON on standard output, as results are.
  */
 export async function runProgram (args: readonly string[], terminal: Surroundings): Promise<number> {
+  const exitCode = await runCommand(args, terminal)
+  const loss = await terminal.findLoss()
+  if (loss === undefined) return exitCode
+  terminal.err(`${loss.message}\n`)
+  return exitCode === 0 ? FAILED : exitCode
+}
+
+async function runCommand (args: readonly string[], terminal: Surroundings): Promise<number> {
   // Results and errors have texts of services, of clients and of catalogs.
   const surroundings: Surroundings = {
     ...terminal,

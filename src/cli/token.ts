@@ -15,7 +15,7 @@ interface TokenOptions {
   readonly json?: true
 }
 
-export const tokenCommand: AddCommand = (program, { out, err }) => {
+export const tokenCommand: AddCommand = (program, { out, err, findLoss }) => {
   program.command('token')
     .description('make a static access token for TRIVET_AUTH=tokens')
     .requiredOption('--subject <name>', 'who the token is for')
@@ -25,10 +25,12 @@ export const tokenCommand: AddCommand = (program, { out, err }) => {
     .option('--json', 'print the token and its line as JSON, both on standard output')
     .addHelpText('after', '\nThe token is printed once, on standard error. Its line for the file of ' +
       'TRIVET_AUTH_TOKENS goes to standard\noutput, so that the end of the command can be: >> tokens.yaml')
-    .action((options: TokenOptions) => {
+    .action(async (options: TokenOptions) => {
       const token = makeToken(options, clock.now())
       if (options.json === true) return out(toJsonText(token))
       out(`${token.line}\n`)
+      // Nobody could use the token.
+      if (await findLoss() !== undefined) return
       err(`${token.token}\nThe token is shown only here. It expires at ${token.expiresAt}.\n`)
     })
 }

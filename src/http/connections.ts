@@ -59,7 +59,7 @@ export function limitConnections (
   const open = new Set<Socket>()
   const byNetwork = createTally()
   const share = Math.ceil(maxConnections / 2)
-  const requests = new WeakMap<Socket, Exchange>()
+  const requests = new WeakMap<Socket, ReceivedRequest>()
   server.maxConnections = maxConnections
   server.on('request', (request, response) => { requests.set(request.socket, { request, response }) })
 
@@ -115,14 +115,14 @@ export function limitConnections (
 }
 
 /** The last request of a connection whose headers have come. */
-interface Exchange { readonly request: IncomingMessage, readonly response: ServerResponse }
+interface ReceivedRequest { readonly request: IncomingMessage, readonly response: ServerResponse }
 
-function isServed (exchange: Exchange | undefined): boolean {
+function isServed (exchange: ReceivedRequest | undefined): boolean {
   return exchange !== undefined && !exchange.response.writableFinished
 }
 
 /** Whether the service waits for the client to send the rest of a body. */
-function isSending ({ request, response }: Exchange): boolean {
+function isSending ({ request, response }: ReceivedRequest): boolean {
   return !request.complete && !response.headersSent && request.readableLength === 0
 }
 

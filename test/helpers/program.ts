@@ -30,6 +30,7 @@ export async function runProgram (
       }
     },
     out: (text) => { ran.out += text },
+    findLoss: async () => undefined,
     err: (text) => { ran.err += text },
     async serve (given) { ran.served.push(given) }
   })
