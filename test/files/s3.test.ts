@@ -36,6 +36,7 @@ t.test('the URL and the usual variables say where the bucket is', async (t) => {
   t.match(await read('s3://files?endpoint=https://s3.example.com/&region=x', { AWS_REGION: 'y' }), {
     url: 'https://s3.example.com/files', region: 'x'
   })
+  t.match(await read('s3://files/pre%20fix/ä%2Fb%25'), { prefix: 'pre fix/ä/b%/' }, 'the path is decoded once')
   const variables = { AWS_ENDPOINT_URL: 'http://minio:9000' }
   t.match(await read('s3://files', variables), { url: 'http://minio:9000/files' })
 })
@@ -48,7 +49,19 @@ t.test('a missing variable and a wrong URL are named', async (t) => {
   })
   const wrong = { message: /has the parameter acl: expected region or/ }
   await t.rejects(readBucket('s3://files?acl=public', none), wrong)
+  await t.rejects(readBucket('s3://files/100%', none), { message: /the path \/100% has a % that begins no/ })
   await t.rejects(readBucket('s3://files?endpoint=minio', none), { message: /endpoint must be an http:\/\// })
+})
+
+t.test('the path of a request is escaped once', async (t) => {
+  const paths: Array<string | undefined> = []
+  const endpoint = await serve(t, ({ url }, response) => {
+    paths.push(url)
+    response.end()
+  })
+  const bucket = await readBucket(`s3://files/a%20b/ä%25%3F%23/+?endpoint=${endpoint}`, readerOf(KEYS))
+  ;(await createS3Client(bucket).send({ method: 'GET', key: 'k' })).resume()
+  t.strictSame(paths, ['/files/a%20b/%C3%A4%25%3F%23/%2B/k'])
 })
 
 t.test('a sweep ends although the bucket still lists what was deleted', async (t) => {
@@ -117,7 +130,7 @@ function testBuckets ({ environment, createBucket }: S3Server): void {
     return { storage: await openStorage(url, readVariable), list }
   })
 
-  for (const prefix of ['', 'a&b+c', "it's=$(1);@,:!*~"]) {
+  for (const prefix of ['', 'a&b+c', 'a%20b/ä%25', "it's=$(1);@,:!*~"]) {
     t.test(`files under the prefix "${prefix}" are kept and swept`, async (t) => {
       const { url, list } = await createBucket(prefix)
       const storage = await openStorage(url, readVariable)

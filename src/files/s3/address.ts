@@ -29,7 +29,7 @@ export async function readBucket (text: string, readVariable: ReadVariable): Pro
     await readVariable('AWS_DEFAULT_REGION') ?? 'us-east-1'
   const endpoint = parameter('endpoint') ?? await readVariable('AWS_ENDPOINT_URL_S3') ??
     await readVariable('AWS_ENDPOINT_URL')
-  const folder = pathname.replace(/^\/+|\/+$/g, '')
+  const folder = decode(pathname.replace(/^\/+|\/+$/g, ''))
   return {
     url: endpoint === undefined ? toAmazonUrl(bucket, region) : `${toEndpoint(endpoint)}/${bucket}`,
     prefix: folder === '' ? '' : `${folder}/`,
@@ -44,6 +44,14 @@ export async function readBucket (text: string, readVariable: ReadVariable): Pro
     if (value !== undefined) return value
     throw new Error(`TRIVET_FILES_URL is a bucket, and ${name} is missing: ` +
       `set it, or ${name}_FILE to the path of a file`)
+  }
+}
+
+function decode (path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    throw new Error(`TRIVET_FILES_URL: the path /${path} has a % that begins no character: write %25 for it`)
   }
 }
 

@@ -91,9 +91,9 @@ async function transmit (
   })
 }
 
-/** Escapes the plus: the library signs it as a space. */
+/** Escapes what would end the path too, and the plus: the library signs it as a space. */
 function toPath (key: string): string {
-  return encodeURI(key).replaceAll('+', '%2B')
+  return encodeURI(key).replaceAll(/[?#+]/g, encodeURIComponent)
 }
 
 /** Returns the content of each element of this name, as XML. An element must not contain one of its name. */
