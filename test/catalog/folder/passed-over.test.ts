@@ -1,6 +1,6 @@
 // Which files of the folder count, and that the others are said or are nobody's business.
 
-import { mkdir, readdir, readFile, symlink } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createApp } from '../../../src/app.ts'
@@ -100,6 +100,7 @@ async function writeOddities (t: Test): Promise<string> {
   await symlink('../outside.ts', join(root, 'tools/link.ts'))
   await symlink('nothing.ts', join(root, 'tools/gone.ts'))
   await symlink('..', join(root, 'resources/up'))
+  await writeFile(Buffer.concat([Buffer.from(join(root, 'tools/z')), Buffer.of(0xff)]), '')
   await mkdir(join(root, 'resources/deep'))
   await symlink('.', join(root, 'resources/deep/self'))
   return root
@@ -111,7 +112,8 @@ const EXPECTED = [
   ['resources/up', /^is a link that leads out of its folder: /],
   ['tools/gone.ts', /^is a link to nothing$/],
   ['tools/link.ts', /^is a link that leads out of its folder: put the file itself here$/],
-  ['tools/notes.txt', /^is no module: the names of modules end in /]
+  ['tools/notes.txt', /^is no module: the names of modules end in /],
+  ['tools/z\u{fffd}', /^has a name that is not UTF-8: rename it$/]
 ] as const
 
 t.test('every other file that is not loaded is named with the reason, and in the log', async (t) => {

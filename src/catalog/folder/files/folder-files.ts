@@ -15,6 +15,9 @@ export interface FolderFile {
   readonly stamp: string
 }
 
+/** What Node puts in place of bytes that are not UTF-8. A path with it leads to no such file. */
+const UNREADABLE = '\u{fffd}'
+
 /** Whether a real path lies within a real folder. */
 export function isWithin (folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
@@ -83,6 +86,8 @@ export async function listFiles (
       const facts = factsAt(path, real)
       if (facts?.isFile() === true) {
         files.push({ path, absolutePath, size: facts.size, stamp: toStamp(facts) })
+      } else if (facts === undefined && name.includes(UNREADABLE)) {
+        onPassedOver(path, 'has a name that is not UTF-8: rename it')
       } else if (facts?.isDirectory() === false) onPassedOver(path, 'is no regular file')
       else if (above.includes(real)) onPassedOver(path, 'is a link to a folder that it lies in')
       else if (facts !== undefined) await walk({ absolutePath, real, path }, [...above, real])
