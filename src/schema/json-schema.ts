@@ -50,6 +50,10 @@ const EXPLAINED_JSON_LENGTH = 16_384
 const EXPLAIN_STEPS = 10_000
 const TOO_COSTLY = `needs more than ${CHECK_STEPS} steps to be checked; send less at once`
 
+/** Begins the `$id` of each schema that has none. Its author does not know it. */
+const OWN_IDS = 'urn:trivet:schema:'
+const OWN_ID = new RegExp(`(?: from id )?${OWN_IDS}\\d+`, 'g')
+
 /** An instance of ajv keeps parts of each schema that it compiles, so it is replaced after this number. */
 const MAX_SCHEMAS_PER_INSTANCE = 1000
 
@@ -76,7 +80,7 @@ export function createSchemaCompiler (
     if (dialect === undefined || problems.length > 0) throw new SchemaError(problems)
     // `$schema` has several spellings for one dialect, and ajv accepts only one of them. The `$id` makes
     // "#" refer to this schema.
-    const identified = { $id: `urn:trivet:schema:${compiledCount++}`, ...schema, $schema: undefined }
+    const identified = { $id: `${OWN_IDS}${compiledCount++}`, ...schema, $schema: undefined }
     const mayWait = isDeferrable(schema)
     if (!mayWait && !isOwn) assertValid(identified, metaSchemas(dialect))
     const pair = instances
@@ -152,7 +156,7 @@ function compileWith (ajv: Ajv, schema: JsonSchema): ValidateFunction {
   try {
     return ajv.compile(withCosts(schema))
   } catch (error) {
-    throw new SchemaError([messageOf(error)])
+    throw new SchemaError([messageOf(error).replaceAll(OWN_ID, '')])
   }
 }
 

@@ -27,7 +27,7 @@ export function findSchemaProblems (schema: JsonSchema, json: string): string[] 
   function walk (node: unknown, place: string, depth: number): void {
     if (typeof node !== 'object' || node === null) return
     if (depth > MAX_SCHEMA_DEPTH) {
-      problems.push(`${place} is nested deeper than ${MAX_SCHEMA_DEPTH} levels`)
+      problems.push(toTooDeep(place))
       return
     }
     const entries = Object.entries(node)
@@ -51,4 +51,21 @@ export function findSchemaProblems (schema: JsonSchema, json: string): string[] 
   }
 }
 
+/** Finds what keeps the schema from becoming JSON: an object that contains itself, or too many levels. */
+export function findNestingProblem (schema: JsonSchema): string | undefined {
+  return findNesting(schema, '', [])
+}
+
+function findNesting (node: unknown, place: string, within: readonly object[]): string | undefined {
+  if (typeof node !== 'object' || node === null) return undefined
+  if (within.includes(node)) return `${place} contains itself: refer to it with "$ref"`
+  if (within.length === MAX_SCHEMA_DEPTH) return toTooDeep(place)
+  for (const [key, child] of Object.entries(node)) {
+    const problem = findNesting(child, `${place}/${key}`, [...within, node])
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+const toTooDeep = (place: string) => `${place} is nested deeper than ${MAX_SCHEMA_DEPTH} levels`
 const withoutFragment = (uri: string) => uri.split('#')[0]

@@ -74,7 +74,7 @@ t.test('refuses invalid definitions at load (110, 112, 115, 116–120, 150, 161,
     ],
     [
       'a reference to nothing', property("{ $ref: '#/$defs/nothing' }"), 'inputSchema',
-      /can't resolve reference/
+      /can't resolve reference #\/\$defs\/nothing$/
     ],
     [
       'an unknown dialect',
@@ -104,6 +104,19 @@ t.test('refuses invalid definitions at load (110, 112, 115, 116–120, 150, 161,
           'inner } }), {})'
       ),
       'inputSchema', /nested deeper than 64/
+    ],
+    [
+      'a schema that is far too deep',
+      tool(
+        "inputSchema: Array.from({ length: 10_000 }).reduce((inner) => ({ type: 'object', properties: { a: " +
+          'inner } }), {})'
+      ),
+      'inputSchema', /^\/properties\/a.* is nested deeper than 64/
+    ],
+    [
+      'a schema that contains itself',
+      tool('inputSchema: (() => { const s = { properties: {} }; s.properties.a = s; return s })()'),
+      'inputSchema', /^\/properties\/a contains itself: refer to it with "\$ref"$/
     ],
     [
       'a mirrored parameter without a name (116)', property("{ type: 'string', 'x-mcp-header': '' }"),

@@ -6,6 +6,7 @@ import type { Check } from '../../../schema/check.ts'
 import { checkJsonForm } from '../../../schema/json-form.ts'
 import { createSchemaCompiler, SchemaError, type SchemaCompiler } from '../../../schema/json-schema.ts'
 import { findLiteralProblems } from '../../../schema/literal-problems.ts'
+import { findNestingProblem } from '../../../schema/schema-limits.ts'
 import { isStandardSchema, toCheck, toJsonSchema } from '../../../schema/standard-schema.ts'
 
 export interface SchemaCompilers { readonly input: SchemaCompiler, readonly output: SchemaCompiler }
@@ -36,7 +37,7 @@ export function compileSchema (
   try {
     if (isStandardSchema(schema)) {
       const jsonSchema = toJsonSchema(schema, direction)
-      const json = JSON.stringify(jsonSchema)
+      const json = toJson(jsonSchema)
       // The library does the check. The JSON Schema is compiled only to learn whether clients can use it.
       compilers[direction].compile(jsonSchema, json)
       const check = toCheck(schema)
@@ -46,7 +47,7 @@ export function compileSchema (
       report('must be a JSON Schema object or a Standard Schema')
       return undefined
     }
-    const json = JSON.stringify(schema)
+    const json = toJson(schema)
     const { compile } = compilers[direction]
     const check = compile(schema, json)
     const problems = findLiteralProblems(schema, { usesDefaults: direction === 'input', compile })
@@ -57,4 +58,10 @@ export function compileSchema (
     for (const problem of error.problems) report(problem)
     return undefined
   }
+}
+
+function toJson (schema: JsonSchema): string {
+  const problem = findNestingProblem(schema)
+  if (problem !== undefined) throw new SchemaError([problem])
+  return JSON.stringify(schema)
 }
