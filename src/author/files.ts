@@ -68,10 +68,11 @@ export interface Files {
    * link has the file, unless `TRIVET_FILES_TOKEN` is `required`.
    *
    * Rejects with a ToolError, and keeps nothing, if the file is larger than `TRIVET_MAX_FILE_BYTES`, if the
-   * caller's files take `TRIVET_MAX_FILE_BYTES_PER_CALLER`, or if the storage fails. Rejects with a TypeError
-   * or a RangeError for options that are not valid, and with an Error that names the setting if the service
-   * does not know its public URL or where to keep files. A handler that asks its user runs again: call `put`
-   * in `ctx.once`. Never pass a path that a model chose.
+   * caller's files take `TRIVET_MAX_FILE_BYTES_PER_CALLER`, if the storage fails, or for a name, a type or a
+   * lifetime that is not allowed: a model may have chosen it. Rejects with a TypeError for values of another
+   * type, and with an Error that names the setting if the service does not know its public URL or where to
+   * keep files. A handler that asks its user runs again: call `put` in `ctx.once`. Never pass a path that a
+   * model chose.
    * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#resource-links
    *
    * @example return { content: [await ctx.files.put(rows, { name: 'orders.csv' })] }

@@ -6,6 +6,7 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import type { FileSource, UploadOptions } from '../author/files.ts'
+import { ToolError } from '../author/tool-error.ts'
 import { isAccepted } from './accepted-types.ts'
 
 const DAY_MS = 86_400_000
@@ -35,7 +36,7 @@ export function readTtl (method: string, ttlMs: unknown = DAY_MS): number {
 
 type ReadUpload = Required<UploadOptions>
 
-/** Throws a TypeError or a RangeError that names the option. */
+/** Throws a TypeError that names the option, or a ToolError where a model may have chosen the value. */
 export function readUpload (
   { message, key = 'upload', accept = [], maxBytes, ttlMs }: UploadOptions, maxFileBytes: number
 ): ReadUpload {
@@ -46,7 +47,7 @@ export function readUpload (
     throw new TypeError('upload: key must be a text that is not empty')
   }
   if (!Array.isArray(accept) || accept.length > MAX_ACCEPTED || !accept.every(isAccepted)) {
-    throw new TypeError(`upload: accept must be a list of at most ${MAX_ACCEPTED} media types, ` +
+    throw new ToolError(`upload: accept must be a list of at most ${MAX_ACCEPTED} media types, ` +
       "such as application/pdf and image/*, or extensions, such as '.csv'")
   }
   return {
@@ -60,7 +61,14 @@ export function readUpload (
 
 function readNumber (place: string, value: unknown, min: number, max: number): number {
   if (typeof value === 'number' && value >= min && value <= max) return value
-  throw new RangeError(`${place} must be a number from ${min} to ${max}, got ${inspect(value)}`)
+  throw toOptionError(`${place} must be a number from ${min} to ${max}`, value, 'number')
+}
+
+/** A value of the right type may be a model's choice. Any other value is a mistake of the author. */
+export function toOptionError (rule: string, value: unknown, type: 'number' | 'string'): Error {
+  const message = `${rule}, got ${inspect(value)}`
+  // eslint-disable-next-line valid-typeof -- The type is a constant of the caller.
+  return typeof value === type ? new ToolError(message) : new TypeError(message)
 }
 
 interface ByteSource {

@@ -1,7 +1,6 @@
 // The functions of `ctx.files`.
 
 import { Readable } from 'node:stream'
-import { inspect } from 'node:util'
 import type { FileSource, PutOptions, UploadAnswer, UploadOptions } from '../author/files.ts'
 import { elicit } from '../author/input-request.ts'
 import { BYTES_TYPE, mediaTypeOfName } from '../base/media-types.ts'
@@ -13,7 +12,7 @@ import type { FileClient } from '../request/pipeline/seams.ts'
 import { isHeaderType } from './accepted-types.ts'
 import { toFileOwner } from './accounts.ts'
 import { sliceOf } from './byte-slice.ts'
-import { openSource, readTtl, readUpload, toFileName } from './file-options.ts'
+import { openSource, readTtl, readUpload, toFileName, toOptionError } from './file-options.ts'
 import type { FileRoom } from './file-room.ts'
 import type { UploadLink } from './links.ts'
 import { recordsOwnerOf, type LinkRecord, type ReceivedFile } from './upload-records.ts'
@@ -30,11 +29,12 @@ export async function putFile (
   const source = await openSource(file)
   const name = toFileName(options.name ?? source.name)
   if (name === undefined) {
-    throw new TypeError(`put: name must be a text with a file's name, got ${inspect(options.name)}`)
+    const rule = "put: name must be a file's name, such as report.csv"
+    throw toOptionError(rule, options.name ?? source.name, 'string')
   }
   const mimeType = options.mimeType ?? mediaTypeOfName(name) ?? BYTES_TYPE
   if (!isHeaderType(mimeType)) {
-    throw new TypeError(`put: mimeType must be a media type such as text/csv, got ${inspect(mimeType)}`)
+    throw toOptionError('put: mimeType must be a media type such as text/csv', mimeType, 'string')
   }
   const { kept, links, limits, now } = room
   const owner = toFileOwner(sender)

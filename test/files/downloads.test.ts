@@ -303,11 +303,19 @@ t.test('options that are not valid are named', async (t) => {
     {}, { name: '..' }, { name: 'a', mimeType: 'x' }, { name: 'a', ttlMs: 5 }, { name: 'a', ttlMs: '1h' },
     { name: 'a' }
   ]
-  for (const options of wrong) await call(app, 'put', { text: 'a', ...options })
+  const answers = []
+  for (const options of wrong) answers.push(await call(app, 'put', { text: 'a', ...options }))
+  t.strictSame(
+    answers.filter(({ isError }) => isError).map(({ content: [{ text }] }) => text),
+    [
+      "put: name must be a file's name, such as report.csv, got '..'",
+      "put: mimeType must be a media type such as text/csv, got 'x'",
+      'put: ttlMs must be a number from 1000 to 2592000000, got 5'
+    ],
+    'the model reads what it may have chosen'
+  )
   t.match(lines, [
-    "put: name must be a text with a file's name, got undefined",
-    "put: name must be a text with a file's name, got '..'", 'put: mimeType must be a media type such as',
-    'put: ttlMs must be a number from 1000 to 2592000000, got 5',
+    "put: name must be a file's name, such as report.csv, got undefined",
     "put: ttlMs must be a number from 1000 to 2592000000, got '1h'",
     'TRIVET_PUBLIC_URL is not set, so the service does not know the URL of its files'
   ])
