@@ -1,7 +1,8 @@
 // The command `trivet init`: writes a catalog that works, to begin with.
 
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { makeFolder } from '../base/make-folder.ts'
 import { messageOf } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import { CommandError, toJsonText, UsageError, type AddCommand } from './command.ts'
@@ -32,7 +33,7 @@ export const initCommand: AddCommand = (program, { out, dependency }) => {
 
 async function write (file: string, text: string): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true })
+    makeFolder(dirname(file))
     await writeFile(file, text)
   } catch (error) {
     throw new CommandError('file', `${file} cannot be written: ${messageOf(error)}`)

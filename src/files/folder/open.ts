@@ -1,9 +1,10 @@
 // Files in a folder, each under its key. Replicas on one machine, or with one volume, share it.
 
 import { createReadStream } from 'node:fs'
-import { access, constants, mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { access, constants, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { makeFolder } from '../../base/make-folder.ts'
 import { random } from '../../base/time.ts'
 import { messageOf } from '../../base/words.ts'
 import { ABANDONED_MS, expiryOf, type ByteRange, type FileStorage } from '../storage.ts'
@@ -13,7 +14,7 @@ const INCOMPLETE = '.incomplete-'
 /** Creates a missing folder. Rejects if the folder cannot be used. */
 export async function openFolderStorage (folder: string): Promise<FileStorage> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder, 0o700)
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (cause) {
     const reason = messageOf(cause)

@@ -1,11 +1,11 @@
 // Opens the folder of the LMDB store and the databases in it. No other file loads the driver.
 
 import {
-  accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, readSync, rmdirSync, rmSync,
-  statSync
+  accessSync, closeSync, constants, existsSync, openSync, readdirSync, readSync, rmdirSync, rmSync, statSync
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { open, type Database, type Key, type RootDatabase } from 'lmdb'
+import { makeFolder } from '../../../base/make-folder.ts'
 import { messageOf } from '../../../base/words.ts'
 
 /**
@@ -55,7 +55,7 @@ export interface LmdbFolder {
 /** Creates a missing folder. Throws if the folder cannot be used. */
 export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
   try {
-    const created = mkdirSync(resolve(folder), { recursive: true, mode: 0o700 })
+    const created = makeFolder(resolve(folder), 0o700)
     assertUsable(folder)
     const root = open<Buffer, string>({ path: folder, encoding: 'binary', ...OPENING })
     const openDatabase = <K extends Key>(kind: string): Database<Buffer, K> => {

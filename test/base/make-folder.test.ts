@@ -1,0 +1,24 @@
+import { statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { makeFolder } from '../../src/base/make-folder.ts'
+import { makeFolder as makeTemporary } from '../helpers/folder.ts'
+
+t.test('creates a folder with its parents, and leaves one that exists', async (t) => {
+  const root = await makeTemporary(t)
+  const path = join(root, 'a/b/c')
+  makeFolder(path, 0o700)
+  makeFolder(path)
+  for (const one of ['a', 'a/b', 'a/b/c']) t.equal(statSync(join(root, one)).mode & 0o777, 0o700)
+})
+
+t.test('throws for a path that cannot be a folder', async (t) => {
+  const root = await makeTemporary(t)
+  writeFileSync(join(root, 'file'), '')
+  symlinkSync('nothing/x', join(root, 'link'))
+  t.throws(() => makeFolder(join(root, 'file')), { code: 'EEXIST' })
+  t.throws(() => makeFolder(join(root, 'file/a')), { code: 'ENOTDIR' })
+  t.throws(() => makeFolder(join(root, 'link')), { code: 'ENOENT' })
+  // Node's `recursive` does not return.
+  t.throws(() => makeFolder('/proc/no-such/folder'), { code: 'ENOENT' })
+})
