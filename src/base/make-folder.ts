@@ -5,8 +5,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Does nothing for a folder that exists. Throws if it cannot be created. Returns the outermost folder that was
- * created, or `undefined`.
+ * Does nothing for a folder that exists. Throws if it cannot be created. Returns the outermost folder that
+ * was created, or `undefined`.
  */
 export function makeFolder (path: string, mode?: number): string | undefined {
   try {

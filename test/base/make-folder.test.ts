@@ -7,8 +7,8 @@ import { makeFolder as makeTemporary } from '../helpers/folder.ts'
 t.test('creates a folder with its parents, and leaves one that exists', async (t) => {
   const root = await makeTemporary(t)
   const path = join(root, 'a/b/c')
-  makeFolder(path, 0o700)
-  makeFolder(path)
+  t.equal(makeFolder(path, 0o700), join(root, 'a'))
+  t.equal(makeFolder(path), undefined)
   for (const one of ['a', 'a/b', 'a/b/c']) t.equal(statSync(join(root, one)).mode & 0o777, 0o700)
 })
 

@@ -128,7 +128,8 @@ export function createLauncher (t: Test, args: readonly string[]): () => Promise
     child.stdout.setEncoding('utf8').on('data', (text: string) => { printed += text })
     child.stderr.setEncoding('utf8').on('data', (text: string) => { printed += text })
     await until(() => {
-      if (child.exitCode !== null) throw new Error(`redis-server ended:\n${printed}`)
+      const end = child.exitCode ?? child.signalCode
+      if (end !== null) throw new Error(`redis-server ended with ${end}:\n${printed}`)
       return /Ready to accept connections|Sentinel ID is/.test(printed)
     }, 'redis-server', 30_000)
     return child

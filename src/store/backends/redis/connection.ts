@@ -10,7 +10,7 @@ import { toRedisError } from './redis-error.ts'
 type RedisClient = Redis | Cluster
 
 /** A command without an answer rejects after this time. */
-export const COMMAND_TIMEOUT_MS = 1200
+export const COMMAND_TIMEOUT_MS = 1400
 /**
  * After such a command the next ones wait for this time only, until one is answered or SHORT_FOR_MS have
  * passed. A call that sends several commands one after the other so fails within two seconds.
