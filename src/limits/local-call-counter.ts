@@ -8,6 +8,8 @@ export interface LocalCallCounter extends CallCounter {
   count<R extends CountedRate> (rates: readonly R[]): UsedRate<R> | undefined
   /** The time until the rate allows a call, in milliseconds. 0 if it allows one now. Counts nothing. */
   waitMs (rate: CountedRate): number
+  /** Counts a call that was admitted elsewhere, also if a rate is used up. */
+  note (rates: readonly CountedRate[]): void
 }
 
 interface LocalCallCounterOptions {
@@ -43,6 +45,14 @@ export function createLocalCallCounter (
       if (used !== undefined) return used
       for (const rate of rates) add(rate, time)
       return undefined
+    },
+    note (rates) {
+      const time = now()
+      for (const rate of rates) {
+        // Forgets the parts that are over.
+        windows.get(rate.key)?.waitMs(rate, time)
+        add(rate, time)
+      }
     }
   }
 }

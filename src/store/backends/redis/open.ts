@@ -4,7 +4,7 @@ import { createLocalCallCounter } from '../../../limits/local-call-counter.ts'
 import { EVENT_LOG_LIMITS } from '../../changes/event-log.ts'
 import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { openRedisBroadcast } from './broadcast.ts'
-import { createRedisCallCounter } from './call-counter.ts'
+import { createRedisCallCounter, loadCount } from './call-counter.ts'
 import { openRedis } from './connection.ts'
 import { createRedisDueTimes } from './due-times.ts'
 import { createRedisEventLog } from './event-log.ts'
@@ -34,6 +34,7 @@ export const openRedisBackend: OpenBackend = async (url, options) => {
       local: createLocalCallCounter(),
       onError: createOutageLog({ log, message: 'each replica counts its own calls for limits' })
     })
+    loadCount(redis.commands, prefix)
     const dueTimes = createRedisDueTimes(redis.commands, { prefix, acks })
     return toOpenedBackend({ store, broadcast, eventLog, callCounter, dueTimes }, redis.close)
   } catch (error) {
