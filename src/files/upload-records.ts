@@ -73,7 +73,8 @@ export function createUploadRecords (
     return await retryOutage(async () => {
       const outcome = await store.create(key, { bytes }, lifetime, limit)
       if (outcome === 'full') return 'full'
-      const record = outcome === 'taken' ? await store.read(key) : outcome
+      // Not a use: who asks for a turn that another sender has must not extend it.
+      const record = outcome === 'taken' ? await store.peek(key) : outcome
       return record?.value.bytes.equals(bytes) === true ? 'added' : 'taken'
     }, LOST_REPLY)
   }
@@ -90,14 +91,25 @@ export function createUploadRecords (
     },
     async begin (link) {
       const key = { owner: `uploading-${link.id}`, name: 'turn' }
-      const outcome = await create(key, Buffer.from(random.name(16)), { idleMs: TURN_MS }, 1)
+      const bytes = Buffer.from(random.name(16))
+      const release = async () => {
+        const record = await store.peek(key)
+        // The turn may have expired, and another sender may have one.
+        if (record?.value.bytes.equals(bytes) === true) await store.delete(key)
+      }
+      // While the store is away, no answer waits for it: the link is free as soon as the store is back.
+      const releaseLater = () => { retryOutage(release, LOST_REPLY).catch(() => {}) }
+      const outcome = await create(key, bytes, { idleMs: TURN_MS }, 1).catch((error: unknown) => {
+        releaseLater()
+        throw error
+      })
       if (outcome !== 'added') return undefined
       // A read is a use: it extends the turn.
       const timer = timers.setInterval(() => { store.read(key).catch(() => {}) }, TURN_MS / 3).unref()
       return {
         async end () {
           timers.clear(timer)
-          await store.delete(key).catch(() => {})
+          await release().catch(releaseLater)
         }
       }
     },

@@ -176,6 +176,66 @@ t.test('one file at a time is sent by a link, and a lost replica does not keep t
   t.ok(await records.begin(link))
 })
 
+t.test('who tries again does not extend the turn of a replica that was lost', async (t) => {
+  const clock = { now: Date.now() }
+  const records = openRecords(createMemoryStateStore({ now: () => clock.now }))
+  const link = toLink('a')
+  // Its timer, which would extend the turn, does not fire within this test.
+  await records.begin(link)
+  clock.now += 40_000
+  t.equal(await records.begin(link), undefined)
+  clock.now += 30_000
+  t.ok(await records.begin(link))
+})
+
+t.test('a turn that ends while the store is away leaves the link free when the store is back', async (t) => {
+  const time = new VirtualTime(t)
+  const store = createMemoryStateStore()
+  let isAway = false
+  const whenThere = async <T> (work: () => Promise<T>) => {
+    if (isAway) throw new StoreUnavailable(new Error('away'))
+    return await work()
+  }
+  const records = openRecords({
+    ...store,
+    peek: async (key) => await whenThere(async () => await store.peek(key)),
+    delete: async (key) => await whenThere(async () => await store.delete(key))
+  })
+  const link = toLink('a')
+  const turn = await records.begin(link)
+  isAway = true
+  await turn?.end()
+  await time.during(timers.pause(2000), 3000)
+  isAway = false
+  await time.during(timers.pause(1000), 2000)
+  const next = await records.begin(link)
+  t.ok(next)
+  await turn?.end()
+  t.equal(await records.begin(link), undefined, 'who ends late does not end the turn of another')
+})
+
+t.test('a turn whose begin was not confirmed leaves the link free when the store is back', async (t) => {
+  const time = new VirtualTime(t)
+  const store = createMemoryStateStore()
+  const back = time.now + 7000
+  const records = openRecords({
+    ...store,
+    async create (...args) {
+      const record = await store.create(...args)
+      if (time.now < back) throw new StoreUnavailable(new Error('the answer was lost'))
+      return record
+    },
+    async peek (key) {
+      if (time.now < back) throw new StoreUnavailable(new Error('away'))
+      return await store.peek(key)
+    }
+  })
+  const link = toLink('a')
+  await t.rejects(time.during(records.begin(link), 10_000), StoreUnavailable)
+  await time.during(timers.pause(5000), 6000)
+  t.ok(await time.during(records.begin(link), 10_000))
+})
+
 t.test('the records of one address leave those of others alone', async (t) => {
   const records = openRecords()
   for (let id = 0; id < 1000; id++) await records.add(toLink(`a${id}`, 'a'), toFile('a'))
