@@ -9,6 +9,7 @@ import { clock, random, timers } from '../base/time.ts'
 import type { Sender } from '../limits/holder.ts'
 import type { ResourceLink } from '../protocol/content.ts'
 import type { FileClient } from '../request/pipeline/seams.ts'
+import { retryOutage } from '../store/records/lost-replies.ts'
 import { isHeaderType } from './accepted-types.ts'
 import { toFileOwner } from './accounts.ts'
 import { sliceOf } from './byte-slice.ts'
@@ -21,6 +22,8 @@ import { recordsOwnerOf, type LinkRecord, type ReceivedFile } from './upload-rec
 const WAIT_MS = 45_000
 /** The pauses between two looks for a file whose message is lost. */
 const LOOKS = { firstMs: 1000, maxMs: 8000 }
+/** The pauses between two looks while the store is away. */
+const OUTAGE = { firstMs: 100, maxMs: 1000 }
 
 export async function putFile (
   room: FileRoom, { sender, signal }: FileClient, file: FileSource, options: PutOptions
@@ -99,7 +102,10 @@ async function waitForFile (
     const end = clock.monotonic() + WAIT_MS
     for (let looks = 0; ; looks++) {
       arrival = new AbortController()
-      const file = await uploads.find(link)
+      // A handler that waits for its user waits for the store too: the file may have been acknowledged.
+      const file = await retryOutage(async () => await uploads.find(link), {
+        ...OUTAGE, forMs: end - clock.monotonic(), mayGoOn: () => !signal.aborted
+      })
       const leftMs = Math.min(end - clock.monotonic(), link.expiresAt - now())
       if (file !== undefined || leftMs <= 0) return file
       const pauseMs = Math.min(pauseAfter(looks, LOOKS), leftMs)
