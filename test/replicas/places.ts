@@ -10,13 +10,20 @@ import { startService, type Service } from '../helpers/service.ts'
 /** An address that stays the same. One replica serves it, or none. */
 export interface Place {
   readonly port: number
-  /** Kills its replica, and gives the place to the next spare. */
+  /** The index of the release that its replica serves. */
+  readonly release: number
+  /** Kills its replica, and gives the place to the next spare of the same release. */
   replace (): Promise<void>
+  /**
+   * Gives the place to a spare of this release, and sends SIGTERM to the replica that had it. Resolves when
+   * the spare serves: `exited` is the exit code of the other replica, which still drains.
+   */
+  deploy (release: number): Promise<{ readonly exited: Promise<number | null> }>
   /** Stops the process of its replica for this time, in milliseconds. Does not wait. */
   pause (ms: number): void
 }
 
-/** How many replicas start at once. */
+/** How many replicas of a release start at once. */
 const STARTING = 2
 /** How many starts may fail in a row while Redis is away. */
 const MAX_FAILURES = 20
@@ -25,19 +32,27 @@ interface PlacesOptions {
   /** Must abort before the test ends: no replica starts after that. */
   readonly signal: AbortSignal
   readonly places: number
+  /** Of each release. */
   readonly spares: number
-  readonly environment: { readonly [variable: string]: string }
+  readonly environment: Environment
+  /** What each release adds to the environment. The places have the releases in turn. One by default. */
+  readonly releases?: readonly Environment[]
 }
+
+interface Environment { readonly [variable: string]: string }
 
 /** Resolves when all places have a replica, and all spares have started. The test ends them. */
 export async function openPlaces (
-  t: Test, { places, spares, environment, signal }: PlacesOptions
+  t: Test, { places, spares, environment, signal, releases = [{}] }: PlacesOptions
 ): Promise<Place[]> {
-  const pool = createPool(t, environment, places + spares, signal)
-  await pool.filled
-  return await Promise.all(Array.from({ length: places }, async () => {
+  const initial = Array.from({ length: places }, (_, index) => index % releases.length)
+  const pools = releases.map((more, release) => createPool(
+    t, { ...environment, ...more }, initial.filter((one) => one === release).length + spares, signal
+  ))
+  await Promise.all(pools.map(({ filled }) => filled))
+  return await Promise.all(initial.map(async (release) => {
     const port = await findFreePort()
-    let replica = await pool.take()
+    let replica = await pools[release]?.take()
     const server = createServer((inbound) => {
       inbound.on('error', () => {})
       if (replica === undefined) {
@@ -52,10 +67,18 @@ export async function openPlaces (
     t.teardown(() => { server.close() })
     return {
       port,
+      get release () { return release },
       async replace () {
         replica?.child.kill('SIGKILL')
         replica = undefined
-        replica = await pool.take()
+        replica = await pools[release]?.take()
+      },
+      async deploy (next) {
+        const spare = await pools[next]?.take()
+        const before = replica
+        replica = spare
+        release = next
+        return { exited: before?.stop() ?? Promise.resolve(0) }
       },
       pause (ms) {
         const child = replica?.child
@@ -68,7 +91,7 @@ export async function openPlaces (
 
 /** Starts a replica for each one that was taken. One that cannot start without Redis is started again. */
 function createPool (
-  t: Test, environment: { readonly [variable: string]: string }, size: number, signal: AbortSignal
+  t: Test, environment: Environment, size: number, signal: AbortSignal
 ) {
   const ready: Service[] = []
   const waiting: Array<(service: Service | undefined) => void> = []
