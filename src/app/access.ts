@@ -13,12 +13,16 @@ import { createRefusalRate } from '../limits/refusal-rate.ts'
 import { audiencesIn, rulesIn, type AccessConfig } from '../ops/config/access-settings.ts'
 import { ConfigError } from '../ops/config/config.ts'
 
+interface AccessLog extends StaticTokensLog {
+  warn (fields: object, message: string): void
+}
+
 /**
  * Without a mode, or with `none` alone, every caller is anonymous. Rejects with a ConfigError.
  * @param parts gets what the authenticator needs to serve requests.
  */
 export async function openAuthenticator (
-  config: AccessConfig, log: StaticTokensLog, parts: CheckedPart[]
+  config: AccessConfig, log: AccessLog, parts: CheckedPart[]
 ): Promise<Authenticator> {
   const modes = config.auth.filter((mode) => mode !== 'none')
   if (modes.length === 0) return openToAll
@@ -36,7 +40,7 @@ export async function openAuthenticator (
     if (modes.includes('jwt')) verifiers.push(createJwtVerifier({ issuers: config.authIssuers, ...issued }))
     if (modes.includes('introspection')) {
       verifiers.push(createIntrospectionVerifier({
-        ...toIntrospection(config), ...issued, refusalRate: createRefusalRate()
+        ...toIntrospection(config), ...issued, refusalRate: createRefusalRate({ log })
       }))
     }
     return createBearerAuthenticator(verifiers, { anonymous: config.auth.includes('none') })

@@ -12,6 +12,7 @@ import {
   startAuthorizationServer, type AuthorizationServer, type AuthorizationServerSettings
 } from '../servers/authorization-server.ts'
 import { until, within } from '../helpers/deadline.ts'
+import { createReadableLog } from '../helpers/log.ts'
 
 const AUDIENCE = 'https://books.example/mcp'
 const CLIENT = { clientId: 'books', secret: 'books-secret' }
@@ -136,7 +137,7 @@ t.test('what the answer says is checked (265, 266)', async (t) => {
     [{ ...good, aud: { [AUDIENCE]: true } }, false],
     [{ ...good, exp: seconds - 31 }, false],
     [{ ...good, exp: String(seconds + 60) }, false],
-    [{ ...good, nbf: seconds + 31 }, false],
+    [{ ...good, nbf: seconds + 90 }, false],
     [{ ...good, cnf: { jkt: 'x' } }, false],
     [{ active: true, aud: AUDIENCE, scope: 'books:read' }, false],
     [{ active: false, sub: 'ada' }, false]
@@ -218,7 +219,9 @@ t.test('a network that sends many refused tokens is told to wait before the serv
   const server = await start(t)
   const { access_token: token } = await server.clientCredentials()
   const network = '203.0.113.7'
-  const authenticator = createBearerAuthenticator([verifierOf(server, { refusalRate: createRefusalRate() })])
+  const log = createReadableLog()
+  const refusalRate = createRefusalRate({ log: log.logger })
+  const authenticator = createBearerAuthenticator([verifierOf(server, { refusalRate })])
   const authenticate = async (token: string, network?: string) => {
     return await authenticator.authenticate(`Bearer ${token}`, { network, checkRoom () {} })
   }
@@ -230,6 +233,9 @@ t.test('a network that sends many refused tokens is told to wait before the serv
   await t.rejects(authenticate('new', network), {
     httpStatus: 429, message: /^The limit is reached: 300 access tokens of your address .* Try again in \d\d? sec/
   })
+  await t.rejects(authenticate('newer', network), { message: /^The limit/ })
+  t.match(log.lines, [{ level: 40, err: { message: /^203\.0\.113\.7 .*TRIVET_TRUSTED_PROXIES/ }, errors: 1 }])
+  t.equal(log.lines.length, 1)
   t.equal(server.requestsOf(ENDPOINT) - before, 300)
   await authenticate(token, network)
   for (const other of ['203.0.113.8', undefined]) await t.rejects(authenticate(`${other}`, other), INVALID)
