@@ -45,7 +45,8 @@ export class UploadLedger {
 
   /** Begins an exchange. A link may be in use for a minute, so this does not wait for the end. */
   async begin (number: number): Promise<void> {
-    this.#exchanges.push(this.#exchange(number))
+    const exchange = this.#exchange(number)
+    this.#exchanges.push(exchange.catch((error: unknown) => { this.problems.push(String(error)) }))
     await pause(BEGIN_EVERY_MS)
   }
 

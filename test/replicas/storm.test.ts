@@ -38,8 +38,12 @@ if (hasRedisServer(t) && hasNginx(t)) {
     timeout: SECONDS * 1000 + 2 * END_MS
   }, async (t) => {
     const over = new AbortController()
-    t.teardown(() => over.abort())
-    await checkStorm(t, over)
+    // Before the teardown ends the replicas: no other may start then.
+    try {
+      await checkStorm(t, over)
+    } finally {
+      over.abort()
+    }
   })
 }
 
@@ -65,9 +69,10 @@ async function checkStorm (t: Test, over: AbortController): Promise<void> {
     ...repeat(CLIENTS.entries, calm.signal, async (name, number) => await entries.add(name, number)),
     ...repeat(CLIENTS.keys, calm.signal, async (name) => await keys.call(name))
   ])
-  const faults = await wreak(places, faulty, { seconds: SECONDS, pauseMs: 2 * LEASE_MS })
-  calm.abort()
-  await work
+  const wreaking = wreak(places, faulty, { seconds: SECONDS, pauseMs: 2 * LEASE_MS })
+    .finally(() => calm.abort())
+  // A client that fails ends the test at once.
+  const [faults] = await Promise.all([wreaking, work])
   await uploads.finish()
   ended.abort()
   await polling
