@@ -3,7 +3,8 @@ import * as errors from '../../src/protocol/errors.ts'
 import { SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
 
 const {
-  ProtocolError, ResourceNotFound, ResourceTooLarge, InsufficientScope, LimitReached, INTERNAL_ERROR,
+  ProtocolError, ResourceNotFound, ResourceTooLarge, InsufficientScope, LimitReached, TokenExpired,
+  INTERNAL_ERROR,
   ...factories
 } = errors
 
@@ -20,6 +21,7 @@ const table: ReadonlyArray<readonly [
   ['invalidCursor', errors.invalidCursor(), -32602, 200],
   ['unknownPrompt', errors.unknownPrompt('x'), -32602, 200],
   ['insufficientScope', errors.insufficientScope(['a', 'b']), 403, 403],
+  ['tokenExpired', errors.tokenExpired(), -32600, 401],
   ['resourceNotFound', errors.resourceNotFound('x:y'), -32602, 200],
   ['resourceTooLarge', errors.resourceTooLarge('x:y', 2, 1), -32602, 200],
   ['internalError', errors.internalError(new Error('x'), 'r1'), -32603, 200],
@@ -56,6 +58,7 @@ for (const [factory, error, code, httpStatus] of table) {
     t.equal(error instanceof ResourceNotFound, factory === 'resourceNotFound')
     t.equal(error instanceof ResourceTooLarge, factory === 'resourceTooLarge')
     t.equal(error instanceof InsufficientScope, factory === 'insufficientScope')
+    t.equal(error instanceof TokenExpired, factory === 'tokenExpired')
   })
 }
 

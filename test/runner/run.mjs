@@ -20,7 +20,7 @@ const LOADER = new URL('register.mjs', import.meta.url).href
 const GROUP = fileURLToPath(new URL('group.mjs', import.meta.url))
 
 /** The long tests mostly wait for other processes: half of the jobs are theirs, and do not fill the cores. */
-const JOBS = availableParallelism() * 2
+const JOBS = Math.ceil(availableParallelism() * 2.5)
 /** The most files that share a process. */
 const GROUP_FILES = 16
 
