@@ -197,19 +197,24 @@ t.test('a run whose first reply was lost knows its record, and begins at once', 
 
 t.test('a record that cannot be read belongs to a call that runs', async (t) => {
   const time = new VirtualTime(t)
-  const world = openWorld(t)
-  const { begin } = world.openReplica()
+  const { begin, faulty: { store } } = openWorld(t).openReplica()
   await runOf(await begin()).keep(ANSWER)
-  const { peek } = world.store
+  const { peek } = store
   for (const bytes of ['\u0001other\n{}', '[]\n', '{"state":"ok"}\n{}']) {
-    world.store.peek = async (key) => {
+    let peeks = 0
+    store.peek = async (key) => {
       const record = await peek(key)
       return record && { ...record, value: { bytes: Buffer.from(bytes) } }
     }
     const beginning = begin()
+    beginning.catch(() => {})
     await time.during(timers.pause(2000), MAX_MS)
-    world.store.peek = peek
+    store.peek = async (key) => {
+      peeks++
+      return await peek(key)
+    }
     t.strictSame(await time.during(beginning, MAX_MS), ANSWER, bytes)
+    t.equal(peeks, 1, 'it waited')
   }
 })
 

@@ -61,7 +61,10 @@ export function compileSchema (
 }
 
 function toJson (schema: JsonSchema): string {
-  const problem = findNestingProblem(schema)
-  if (problem !== undefined) throw new SchemaError([problem])
-  return JSON.stringify(schema)
+  try {
+    return JSON.stringify(schema)
+  } catch (error) {
+    const problem = findNestingProblem(schema)
+    throw problem === undefined ? error : new SchemaError([problem])
+  }
 }
