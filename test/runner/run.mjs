@@ -35,12 +35,12 @@ const { values: options, positionals: files } = parseArgs({
 
 /** These begin first, in this order, so that nothing long is left over when all else has ended. */
 const LONG = [
-  'test/package', 'test/container', 'test/hostile', 'test/docs/blocks', 'test/seams/',
-  'test/legacy-removal', 'test/replicas/chaos', 'test/replicas/', 'test/cli/init', 'test/main',
-  'test/sessions-memory', 'test/http/authorization', 'test/signals', 'test/browser/',
-  'test/store/backends/redis/', 'test/tasks/life', 'test/store/records/principals',
-  'test/request/methods/hidden', 'test/catalog/folder/watched-files', 'test/legacy/http/resumption',
-  'test/store/backends/lmdb/state-store', 'test/overload', 'test/start'
+  'test/package', 'test/container', 'test/hostile', 'test/replicas/chaos', 'test/http/authorization',
+  'test/store/backends/redis/state-store.', 'test/docs/blocks', 'test/seams/', 'test/legacy-removal',
+  'test/replicas/', 'test/cli/init', 'test/main', 'test/sessions-memory', 'test/signals', 'test/browser/',
+  'test/tasks/life', 'test/store/records/principals', 'test/request/methods/hidden',
+  'test/catalog/folder/watched-files', 'test/legacy/http/resumption', 'test/store/backends/lmdb/state-store',
+  'test/overload', 'test/start'
 ]
 
 /** The API of OpenTelemetry takes one provider of a process. */
