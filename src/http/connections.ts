@@ -100,7 +100,8 @@ export function limitConnections (
   return {
     closeSilent () {
       const silences = new Map<Socket, Silence>()
-      const checks = timers.setInterval(() => {
+      // Sockets are read before it runs: a request may have come meanwhile.
+      const check = () => {
         for (const socket of open) {
           const exchange = requests.get(socket)
           const silence = silenceOf(socket, silences.get(socket))
@@ -108,7 +109,8 @@ export function limitConnections (
           const isAbandoned = exchange !== undefined && isSending(exchange) && silence.checks >= SILENT_CHECKS
           if (isAbandoned || (!isServed(exchange) && socket.writableLength === 0)) socket.destroy()
         }
-      }, HEADERS_MS).unref()
+      }
+      const checks = timers.setInterval(() => setImmediate(check), HEADERS_MS).unref()
       server.once('close', () => timers.clear(checks))
     }
   }
