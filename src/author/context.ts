@@ -28,6 +28,15 @@ export interface StepOptions {
   readonly timeoutMs?: number
 }
 
+/** How `ctx.sleep` sleeps. */
+export interface SleepOptions {
+  /**
+   * Tells the sleeps of a handler apart, as the key of a step does. Their order does by default. It must not
+   * be a number.
+   */
+  readonly key?: string
+}
+
 /** One request, as a handler sees it. */
 export interface Context {
   /**
@@ -185,6 +194,12 @@ export interface Context {
    * In a task the service keeps the result, before `once` resolves. If the replica is lost while `fn` runs,
    * `fn` is called again: it is called at least once, and one result is recorded. All results and answers of
    * one task together may take 262,144 bytes as JSON.
+   *
+   * Rejects with an Error if the key names other work of this run, unless that work has failed.
+   *
+   * Each run of a task must come to its steps, questions and sleeps in the order of the runs before, those
+   * within one `Promise.all` in any order. Otherwise the task fails, and the log has the file, what was
+   * expected and what came. Put what differs from run to run, such as the time, into a step.
    */
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   /**
@@ -197,19 +212,22 @@ export interface Context {
    * const ticket = await ctx.step('ticket', { retries: 3 }, (signal) => desk.open(title, { signal }))
    */
   step<T> (key: string, options: StepOptions, fn: (signal: AbortSignal) => T | Promise<T>): Promise<T>
+  /** `fn` is called once. It has no time limit of its own. */
+  step<T> (key: string, fn: (signal: AbortSignal) => T | Promise<T>): Promise<T>
   /**
    * Resolves after this time, in milliseconds, of 0 at least. In a tool with `task`, for a client that takes
    * tasks, a time of a second or more takes no memory and no connection: the call becomes a task, the handler
    * ends, and runs again from its first line after that time, on any replica. Sleeps are told apart by their
-   * order. `sleep` rejects to end the handler then: do not catch this rejection. It rejects with a RangeError
-   * for a time that ends after `ttlMs` of the tool.
+   * keys, or by their order. `sleep` rejects to end the handler then: do not catch this rejection. It rejects
+   * with a RangeError for a time that ends after `ttlMs` of the tool, and with an Error within a step, where
+   * it would call the step again after each sleep.
    *
    * Otherwise it waits in this process, at most 2,147,483,647 ms, and the time counts for the time limit.
    * Rejects when the signal aborts, and with a RangeError for any other number.
    *
-   * @example await ctx.sleep(3_600_000)
+   * @example await ctx.sleep(3_600_000, { key: 'dry' })
    */
-  sleep (ms: number): Promise<void>
+  sleep (ms: number, options?: SleepOptions): Promise<void>
   /**
    * Calls `fn` at once, and shows it in traces as a span below that of the handler: how long it took, and
    * whether it failed. Spans of instrumented libraries that `fn` uses hang below it. Resolves to the result

@@ -81,7 +81,10 @@ export async function askForFile (
   for (let asks = 1; ; asks++) {
     const question = asks === 1 ? key : `${key} ${asks}`
     const text = asks === 1 ? message : `${message}\n\nThe file has not arrived yet.`
-    const { [question]: answer } = await round.ask({ [question]: elicit.url({ message: text, url }) })
+    // Another run may find the file at once, and then does not ask again.
+    const { [question]: answer } = await round.ask(
+      { [question]: elicit.url({ message: text, url }) }, { isOrdered: false }
+    )
     if (answer?.action === 'decline') return { action: 'decline' }
     if (answer?.action !== 'accept') return { action: 'cancel' }
     const file = await waitForFile(room, client, { ...link, owner: owner.owner })

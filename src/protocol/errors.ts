@@ -256,6 +256,14 @@ export const taskPoisoned = (losses: number) => new ProtocolError(
   `The task was stopped: ${losses} replicas in a row were lost while they ran the same step of it`
 )
 
+/** @param difference for the log. */
+export const taskChanged = (difference: string) => new ProtocolError(
+  INTERNAL_ERROR,
+  'The task was stopped: its tool does not do what it did before. ' +
+    'It is not known how much of the work was done.',
+  { cause: new Error(difference) }
+)
+
 /** The replica that ran the task is gone, and the tool must not run again. */
 export const taskInterrupted = (what: string) => new ProtocolError(
   INTERNAL_ERROR,

@@ -5,7 +5,7 @@ import type { Responses } from './questions.ts'
 import type { KeptPrincipal, TaskRecord } from './record.ts'
 
 /** What the journal of a run adds to the record. */
-export type JournalMembers = Pick<TaskRecord, 'answers' | 'results' | 'sleeps' | 'statusMessage'>
+export type JournalMembers = Pick<TaskRecord, 'answers' | 'results' | 'sleeps' | 'order' | 'statusMessage'>
 
 /** An event from outside of a run. */
 type OuterEvent =

@@ -11,7 +11,7 @@ import type { RequestContext } from '../request/pipeline/request-context.ts'
 import type { TaskStart } from '../request/pipeline/seams.ts'
 import { newMark } from '../store/records/lost-replies.ts'
 import { StoreUnavailable } from '../store/records/state-store.ts'
-import { findStateExcess, TaskJournal, type JournalOwner } from './journal.ts'
+import { TaskJournal, type JournalOwner } from './journal.ts'
 import { toKeptPrincipal, toTaskSeed, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
 import { TaskRun, toStatusMessage, type TaskRunDependencies } from './run.ts'
@@ -144,7 +144,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     const heldAt = clock.monotonic()
     // Without a due time, a task is lost with its replica. The answer also tells the time of the store.
     await transitions.hold(key, 0)
-    const excess = findStateExcess(this.journal.state)
+    const excess = this.journal.findExcess()
     if (excess !== undefined) throw excess
     const record = this.#toRecord()
     const creating = this.#store(key, record)

@@ -1,8 +1,12 @@
 // The journal of a task: the results of steps, the answers, the questions and the sleeps of its handler. A
 // call that may become a task has one too, which is dropped unless it becomes one.
 
-import { Suspended, type Journal, type RequestState } from '../request/questions/input-round.ts'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  Suspended, type Journal, type OperationKind, type RequestState, type Wait
+} from '../request/questions/input-round.ts'
 import { toObjectJson } from '../request/questions/request-state.ts'
+import { JournalOrder } from './journal-order.ts'
 import { endOfWork, type TaskRecord } from './record.ts'
 
 /** Created by its first use: most calls that may become tasks need none of it. */
@@ -10,8 +14,9 @@ interface Entries {
   readonly state: RequestState
   /** The open questions, as JSON. The handler runs again once the client has answered them. */
   readonly asked: Map<string, string>
-  /** The ends of the sleeps, in the handler's order. */
+  /** The ends of the sleeps. */
   readonly sleeps: Map<string, number>
+  readonly order: JournalOrder
 }
 
 /** What the journal asks of the call or the run that it belongs to. */
@@ -22,11 +27,17 @@ export interface JournalOwner {
    * Resolves when work may begin whose result is kept. Rejects if the run is not the current one any more.
    */
   allowStep? (): Promise<void> | undefined
+  /** Called when the handler does not do what earlier runs did. The run must end. */
+  onMismatch? (error: Error): void
 }
+
+/** The journal whose step is running. */
+const steps = new AsyncLocalStorage<TaskJournal>()
+let stepCount = 0
 
 /** Shorter sleeps wait in the process. In milliseconds. */
 const SUSPEND_MS = 1000
-/** The limit of results and answers, in bytes of JSON. */
+/** The limit of results and answers with the order of the journal, in bytes of JSON. */
 export const MAX_STATE_BYTES = 262_144
 
 export class TaskJournal implements Journal {
@@ -34,6 +45,7 @@ export class TaskJournal implements Journal {
   readonly #now: () => number
   #owner: JournalOwner | undefined
   #lazyEntries: Entries | undefined
+  /** How many sleeps without a key this run has come to. */
   #sleepCount = 0
   #wakesAt: number | undefined
   #expiresAt: number | undefined
@@ -51,7 +63,10 @@ export class TaskJournal implements Journal {
 
   get #entries (): Entries {
     this.#lazyEntries ??= {
-      state: { answers: new Map(), results: new Map() }, asked: new Map(), sleeps: new Map()
+      state: { answers: new Map(), results: new Map() },
+      asked: new Map(),
+      sleeps: new Map(),
+      order: new JournalOrder()
     }
     return this.#lazyEntries
   }
@@ -67,19 +82,22 @@ export class TaskJournal implements Journal {
    * The members of the record that come from the journal. Answers that do not fit open questions are left
    * out.
    */
-  get members (): Pick<TaskRecord, 'answers' | 'results' | 'sleeps'> {
+  get members (): Pick<TaskRecord, 'answers' | 'results' | 'sleeps' | 'order'> {
+    const { state: { answers, results }, sleeps, order } = this.#entries
     return {
-      answers: Object.fromEntries(this.state.answers),
-      results: Object.fromEntries(this.state.results),
-      sleeps: Object.fromEntries(this.#entries.sleeps)
+      answers: Object.fromEntries(answers),
+      results: Object.fromEntries(results),
+      sleeps: Object.fromEntries(sleeps),
+      order: order.entries
     }
   }
 
   /** Adds the entries of earlier runs. */
-  restore ({ answers, results, sleeps }: TaskRecord): void {
+  restore ({ answers, results, sleeps, order }: TaskRecord): void {
     for (const [key, json] of Object.entries(answers)) this.state.answers.set(key, json)
     for (const [key, json] of Object.entries(results)) this.state.results.set(key, json)
-    for (const [index, endsAt] of Object.entries(sleeps)) this.#entries.sleeps.set(index, endsAt)
+    for (const [key, endsAt] of Object.entries(sleeps)) this.#entries.sleeps.set(key, endsAt)
+    this.#entries.order.restore(order)
   }
 
   /** Makes the journal that of a task. @param write makes `members` durable. */
@@ -94,11 +112,41 @@ export class TaskJournal implements Journal {
   /** From now on the run allows steps. */
   adopt (owner: JournalOwner): void { this.#owner = owner }
 
+  enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined {
+    const { order } = this.#entries
+    try {
+      const entering = order.enter(kind, keys)
+      if (this.isTask && order.bytes > MAX_STATE_BYTES) throw toExcess(order.bytes)
+      entering?.catch((error: Error) => this.#owner?.onMismatch?.(error))
+      return entering
+    } catch (error) {
+      if (error instanceof Error) this.#owner?.onMismatch?.(error)
+      throw error
+    }
+  }
+
+  leave (): void { this.#entries.order.leave() }
+
+  finish (): void {
+    const mismatch = this.#lazyEntries?.order.findMissing()
+    if (mismatch !== undefined) throw mismatch
+  }
+
+  /** In Node 20 and 22 every promise of the process is slower while the storage is in use. */
+  async runStep<T> (work: () => Promise<T>): Promise<T> {
+    stepCount++
+    try {
+      return await steps.run(this, work)
+    } finally {
+      if (--stepCount === 0) steps.disable()
+    }
+  }
+
   allowStep (): Promise<void> | undefined { return this.#owner?.allowStep?.() }
 
   keep (key: string): Promise<void> | undefined {
     if (this.#write === undefined) return undefined
-    const excess = findStateExcess(this.state)
+    const excess = this.findExcess()
     if (excess === undefined) return this.#write()
     this.state.results.delete(key)
     return Promise.reject(excess)
@@ -111,29 +159,48 @@ export class TaskJournal implements Journal {
     for (const key of this.asked.keys()) this.state.answers.delete(key)
   }
 
-  sleep (ms: number): number {
+  async sleep (ms: number, name: string | undefined, wait: Wait): Promise<void> {
+    if (steps.getStore() === this) {
+      throw new Error('sleep: a step must not sleep, because it would be called again; sleep between steps')
+    }
+    const key = name ?? String(this.#sleepCount++)
+    const entering = this.enter('sleep', [key])
+    try {
+      if (entering !== undefined) await entering
+      await wait(this.#begin(ms, key))
+    } finally {
+      this.leave()
+    }
+  }
+
+  /** Returns what is left of the sleep if that is short. Otherwise throws, to end the handler. */
+  #begin (ms: number, key: string): number {
     const now = this.#now()
-    const index = String(this.#sleepCount++)
-    const endsAt = this.#entries.sleeps.get(index) ?? now + ms
+    const { sleeps } = this.#entries
+    const endsAt = sleeps.get(key) ?? now + ms
     const leftMs = Math.max(0, Math.min(ms, endsAt - now))
     if (leftMs < SUSPEND_MS) return leftMs
     if (endsAt > (this.#expiresAt ?? now + this.#ttlMs)) {
       throw new RangeError(`sleep: would end after the time limit of the task, ${this.#ttlMs} ms (ttlMs)`)
     }
     if (!this.isTask) this.#owner?.onSleep?.()
-    this.#entries.sleeps.set(index, endsAt)
+    sleeps.set(key, endsAt)
     this.#wakesAt = Math.min(this.#wakesAt ?? Infinity, endsAt)
     throw new Suspended()
   }
+
+  /** Returns the error for the log if the journal exceeds the limit. */
+  findExcess (): Error | undefined {
+    const { state, order } = this.#entries
+    const bytes = stateBytes(state) + order.bytes
+    return bytes > MAX_STATE_BYTES ? toExcess(bytes) : undefined
+  }
 }
 
-/** Returns the error for the log if the state exceeds the limit. */
-export function findStateExcess (state: RequestState): Error | undefined {
-  const bytes = stateBytes(state)
-  if (bytes <= MAX_STATE_BYTES) return undefined
+function toExcess (bytes: number): Error {
   return new Error(
-    `The results of once and step, and the answers of the client, would take ${bytes} bytes of JSON. ` +
-    `The limit of a task is ${MAX_STATE_BYTES}. ` +
+    `The results of once and step, the answers of the client, and the keys would take ${bytes} bytes of ` +
+    `JSON. The limit of a task is ${MAX_STATE_BYTES}. ` +
     'Keep large values under a handle (defineHandle), and let the step return its id.'
   )
 }

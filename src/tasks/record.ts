@@ -4,6 +4,7 @@ import type { Principal } from '../access/principal.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { Implementation } from '../protocol/primitives.ts'
 import { isTerminal, toTaskMembers, type Task, type TaskDetails, type TaskStatus } from '../protocol/tasks.ts'
+import type { JournalEntry } from './journal-order.ts'
 
 /** A question to the client. If the answer does not fit, the handler asks again: that is another question. */
 export interface TaskQuestion {
@@ -70,8 +71,13 @@ export interface TaskRecord extends TaskOrigin {
   readonly questions: { readonly [key: string]: TaskQuestion }
   readonly answers: Texts
   readonly results: Texts
-  /** The ends of the sleeps in milliseconds since the epoch, in the handler's order. 0: the sleep is over. */
-  readonly sleeps: { readonly [index: string]: number }
+  /**
+   * The ends of the sleeps in milliseconds since the epoch, by their keys. 0: the sleep is over. Sleeps
+   * without a key have numbers, from 0.
+   */
+  readonly sleeps: { readonly [key: string]: number }
+  /** What the handler came to, in order. */
+  readonly order: readonly JournalEntry[]
   /** The error of a failed task, as JSON. */
   readonly error?: string | undefined
   /** The result of a completed task, as JSON. */
@@ -83,7 +89,7 @@ const POLL_MS = 1000
 const MAX_POLL_MS = 30_000
 
 /** The members that records of earlier releases lack. */
-const EARLIER_RELEASE = { toolScopes: [], generation: 0, mark: '', isCalled: true, losses: 0 }
+const EARLIER_RELEASE = { toolScopes: [], generation: 0, mark: '', isCalled: true, losses: 0, order: [] }
 
 /** Writes the head as JSON on one line. The result follows as it is: it is JSON already. */
 export function toTaskBytes ({ result = '', ...head }: TaskRecord): Buffer {

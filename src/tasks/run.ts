@@ -139,6 +139,12 @@ export class TaskRun implements Outlet, JournalOwner {
       : this.#assertCurrent()
   }
 
+  /** Ends the run: its handler does not do what earlier runs did. */
+  onMismatch (error: Error): void {
+    this.#stopReason ??= error
+    this.#lifetime?.stop(this.#stopReason)
+  }
+
   /** Gives the task to the next replica that looks: its handler is not called here. */
   giveBack (): void {
     this.#deferMs = 0

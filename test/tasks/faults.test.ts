@@ -57,7 +57,7 @@ for (const fault of FAULTS) {
         const one = await step(round, 'one', replica)
         await round.ask({ go: question })
         const two = await step(round, 'two', replica)
-        await timers.pause(round.sleep?.(60_000) ?? 0)
+        await round.sleep(60_000, undefined, timers.pause)
         return [one, two, await step(round, 'three', replica)].join()
       }
       const world = openWorld(script, { isRequired: true })

@@ -7,7 +7,7 @@ import type { InputRound } from '../../src/request/questions/input-round.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { ADA, LEASE_MS, openWorld, question } from './replicas.ts'
 
-const sleep = async (round: InputRound, ms: number) => await timers.pause(round.sleep?.(ms) ?? 0)
+const sleep = async (round: InputRound, ms: number) => await round.sleep(ms, undefined, timers.pause)
 
 t.test('a replica without the secret leaves a task to one that has it, and says so once', async (t) => {
   const time = new VirtualTime(t)

@@ -46,7 +46,8 @@ const RECORD: TaskRecord = {
   questions: {},
   answers: {},
   results: {},
-  sleeps: {}
+  sleeps: {},
+  order: []
 }
 
 t.test('the store has neither arguments nor claims in clear', async (t) => {

@@ -179,7 +179,11 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
           allowStep: () => journal().allowStep(),
           keep: (key) => journal().keep(key),
           ask: (key, json) => journal().ask(key, json),
-          sleep: (ms) => journal().sleep(ms)
+          enter: (kind, keys) => journal().enter(kind, keys),
+          leave: () => journal().leave(),
+          finish: () => journal().finish(),
+          runStep: async (work) => await journal().runStep(work),
+          sleep: async (ms, key, wait) => await journal().sleep(ms, key, wait)
         }, principal, address)
         const journal = () => {
           if (start === undefined) throw new TypeError('the call has not begun')

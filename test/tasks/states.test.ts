@@ -34,7 +34,8 @@ const RUNNING: TaskRecord = {
   questions: {},
   answers: {},
   results: { one: '[1]' },
-  sleeps: {}
+  sleeps: {},
+  order: []
 }
 const ONCE: TaskRecord = { ...RUNNING, mayRerun: false }
 const AWAKE = NOW + 60_000
@@ -49,7 +50,9 @@ const ASKING: TaskRecord = {
 const OVER: TaskRecord = { ...RUNNING, isRunning: false, status: 'cancelled' }
 
 const principal = { subject: 'ada', scopes: ['books', 'more'] }
-const JOURNAL: JournalMembers = { answers: {}, results: { one: '[1]' }, sleeps: {}, statusMessage: 'busy' }
+const JOURNAL: JournalMembers = {
+  answers: {}, results: { one: '[1]' }, sleeps: {}, order: [], statusMessage: 'busy'
+}
 const TWO = { one: '[1]', two: '[2]' }
 const ASKED = new Map([['who', '{}']])
 const due = (isHere = false): TaskEvent => ({ type: 'due', isHere })

@@ -8,10 +8,10 @@ import {
 } from '../../protocol/capabilities.ts'
 import type { Params } from '../../protocol/json-rpc.ts'
 import type { Lifetime } from '../../request/pipeline/lifetime.ts'
-import type { InputRound } from '../../request/questions/input-round.ts'
+import type { InputRound, Wait } from '../../request/questions/input-round.ts'
 import type { Answer, Question } from '../../request/questions/question.ts'
 import { readQuestions } from '../../request/questions/questions.ts'
-import { runOnce } from '../../request/questions/round-state.ts'
+import { runOnce, UsedKeys } from '../../request/questions/round-state.ts'
 import { ClientRefusal, TooManyQuestions } from './client-answers.ts'
 import { toLegacyRequest } from './client-requests.ts'
 import type { ClientRequester, SessionCaller } from './session-caller.ts'
@@ -37,7 +37,7 @@ export class LiveInputRound implements InputRound {
   readonly #requester: ClientRequester
   readonly #lifetime: Lifetime
   readonly #asked = new Map<string, { readonly question: Question, readonly answer: Promise<unknown> }>()
-  readonly #onces = new Map<string, Promise<unknown>>()
+  readonly #keys = new UsedKeys()
 
   constructor ({ session, requester }: SessionCaller, lifetime: Lifetime) {
     this.#session = session
@@ -64,12 +64,17 @@ export class LiveInputRound implements InputRound {
 
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   once (key: string, fn: () => unknown): Promise<unknown> {
-    const earlier = this.#onces.get(key)
-    if (earlier !== undefined) return earlier
+    const problem = this.#keys.use('once or step', key)
+    if (problem !== undefined) return Promise.reject(problem)
     const result = runOnce(key, fn)
-    this.#onces.set(key, result)
-    result.catch(() => this.#onces.delete(key))
+    result.catch(() => this.#keys.free('once or step', key))
     return result
+  }
+
+  async sleep (ms: number, key: string | undefined, wait: Wait): Promise<void> {
+    const problem = key === undefined ? undefined : this.#keys.use('sleep', key)
+    if (problem !== undefined) throw problem
+    await wait(ms)
   }
 
   settle (): undefined {}

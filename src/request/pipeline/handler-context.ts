@@ -1,7 +1,7 @@
 // The context that a handler of the catalog receives: a narrow interface to its request.
 
 import { ownerOf, type Principal } from '../../access/principal.ts'
-import type { Context, ReadContext, StepOptions } from '../../author/context.ts'
+import type { Context, ReadContext, SleepOptions, StepOptions } from '../../author/context.ts'
 import type { DependencyDefinition } from '../../author/define-dependency.ts'
 import type { HandleDefinition } from '../../author/define-handle.ts'
 import type { SettingsDefinition } from '../../author/define-settings.ts'
@@ -20,7 +20,7 @@ import type { FirstAnswers } from '../../store/records/first-answers.ts'
 import { isOutage } from '../../store/records/handle-kind.ts'
 import type { HandleAccess } from '../../store/records/handles.ts'
 import type { InputRound } from '../questions/input-round.ts'
-import { checkNumber, checkStepOptions, runStep } from '../questions/run-step.ts'
+import { checkNumber, checkSleepKey, checkStepOptions, runStep } from '../questions/run-step.ts'
 import type { RequestContext } from './request-context.ts'
 import type { FileAccess, TaskStarter } from './seams.ts'
 
@@ -40,6 +40,9 @@ export interface HandlerDependencies {
 
 /** @param owner only subscribers with this owner are told. `undefined`: all subscribers. */
 type Announce = (uri: string, owner: string | undefined) => void
+
+type StepFunction<T> = (signal: AbortSignal) => T | Promise<T>
+type StepArguments<T> = [fn: StepFunction<T>] | [options: StepOptions, fn: StepFunction<T>]
 
 /** A year: beyond the longest ttlMs. */
 const MAX_SLEEP_MS = 31_536_000_000
@@ -183,9 +186,8 @@ export class HandlerContext implements Context {
     })
   }
 
-  async step<T> (
-    key: string, options: StepOptions, fn: (signal: AbortSignal) => T | Promise<T>
-  ): Promise<T> {
+  async step<T> (key: string, ...work: StepArguments<T>): Promise<T> {
+    const [options, fn] = work.length === 1 ? [{}, ...work] : work
     checkStepOptions(options)
     const attempt = async (signal: AbortSignal) => {
       this.#request.lifetime.throwIfStopped()
@@ -195,10 +197,12 @@ export class HandlerContext implements Context {
     return await this.#round.once(key, () => runStep(key, { ...options, isOutage }, this.signal, attempt))
   }
 
-  async sleep (ms: number): Promise<void> {
+  async sleep (ms: number, { key }: SleepOptions = {}): Promise<void> {
     checkNumber('sleep: ms', ms, 0, MAX_SLEEP_MS)
-    const leftMs = this.#round.sleep?.(ms) ?? ms
-    await timers.pause(leftMs, { signal: this.signal })
+    checkSleepKey(key)
+    await this.#round.sleep(ms, key, async (leftMs) => {
+      await timers.pause(leftMs, { signal: this.signal })
+    })
   }
 }
 

@@ -43,7 +43,10 @@ export function runRound<T> (
   run: () => T | Promise<T>,
   toResult: (output: T) => string | Promise<string>
 ): string | Promise<string> {
-  const finish = (output: T, limitMs?: number) => settle(request, round, () => toResult(output), limitMs)
+  const finish = (output: T, limitMs?: number) => settle(request, round, () => {
+    round.finish?.()
+    return toResult(output)
+  }, limitMs)
   const fail = (error: unknown, limitMs?: number) => settle(request, round, () => { throw error }, limitMs)
   let output: T | Promise<T>
   try {

@@ -8,9 +8,9 @@ import {
   errorResult, isErrorOutput, outputResult, toolErrorResult
 } from '../../catalog/compiled/results/tool-result-json.ts'
 import { NotAllowed } from '../../catalog/compiled/scopes/run-authorized.ts'
-import { LimitReached, unknownTool } from '../../protocol/errors.ts'
+import { LimitReached, taskChanged, unknownTool } from '../../protocol/errors.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
-import type { InputRound } from '../questions/input-round.ts'
+import { JournalMismatch, type InputRound } from '../questions/input-round.ts'
 import { HandlerContext, type HandlerDependencies } from './handler-context.ts'
 import { HandlerTimeout } from './lifetime.ts'
 import type { Call } from './method.ts'
@@ -91,6 +91,7 @@ function openRun (
     recover (error) {
       const retryAfter = error instanceof LimitReached ? error.retryAfterSeconds : undefined
       if (retryAfter !== undefined) throw run.toDeferral(retryAfter)
+      if (error instanceof JournalMismatch) throw taskChanged(`${tool.file}: ${error.message}`)
       return toErrorResult(error, tool, request)
     }
   }

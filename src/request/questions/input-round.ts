@@ -4,19 +4,30 @@ import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 
 export interface InputRound {
-  /** Resolves to the answers. Rejects when answers are missing: `pending` then has the questions to send. */
-  ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
-  /** Resolves to the first result of `fn`, which is the same in all rounds of the request. */
+  /**
+   * Resolves to the answers. Rejects when answers are missing: `pending` then has the questions to send.
+   * @param options.isOrdered whether a task must ask in the same order each time. True by default.
+   */
+  ask<const R extends { readonly [key: string]: InputRequest }> (
+    requests: R, options?: OrderOptions
+  ): Promise<AnswersOf<R>>
+  /**
+   * Resolves to the first result of `fn`, which is the same in all rounds of the request. Rejects if the key
+   * names other work of this run.
+   */
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   /**
-   * Returns how long `ctx.sleep` waits in this process, or throws to end the handler: it then runs again
-   * after the sleep. Absent where no request is a task.
+   * Resolves after the sleep, or rejects to end the handler: it then runs again after the sleep.
+   * @param key tells the sleeps of a handler apart. Their order does by default.
+   * @param wait waits in this process.
    */
-  sleep? (ms: number): number
+  sleep (ms: number, key: string | undefined, wait: Wait): Promise<void>
   /** Resolves when a further attempt of a step may begin, as `allowStep` of the journal does. */
   allowStep? (): Promise<void> | undefined
   /** Whether the handler ended in order to sleep. */
   readonly isAsleep?: boolean
+  /** Called when the handler has returned. Throws if it must not end here. Absent where it always may. */
+  finish? (): void
   /**
    * Await this after the handler, before `pending` is read: an `ask` may have ended the handler while another
    * `ask`, or a `once` whose result must not be lost, was still running. `undefined` if nothing is running.
@@ -28,6 +39,10 @@ export interface InputRound {
    */
   readonly pending: string | undefined
 }
+
+export type Wait = (ms: number) => Promise<void>
+
+export interface OrderOptions { readonly isOrdered?: boolean }
 
 /** The request that a round belongs to. Its request state can be opened only for an equal binding. */
 export interface RoundBinding {
@@ -67,6 +82,17 @@ export interface Journal {
   /** Whether the handler ended in order to run again later. */
   readonly isSuspended: boolean
   /**
+   * Called when the handler comes to operations that begin at the same time. Call `leave` when they have
+   * ended. Returns a promise if they must wait for others. Throws, or rejects with, a JournalMismatch if an
+   * earlier run came to another operation first.
+   */
+  enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined
+  leave (): void
+  /** Throws a JournalMismatch if an earlier run came to more operations than this one. */
+  finish (): void
+  /** Calls the work of a `once`. It must not sleep. */
+  runStep<T> (work: () => Promise<T>): Promise<T>
+  /**
    * Called before the work of each `once`. Resolves when it may begin. Rejects if the task no longer runs
    * here, or cannot be kept. Returns `undefined` if it may begin now.
    */
@@ -78,8 +104,20 @@ export interface Journal {
   keep (key: string): Promise<void> | undefined
   /** Called for each unanswered question. @param json the input request. */
   ask (key: string, json: string): void
-  /** Returns how long to wait in this process, or throws a Suspended to end the handler. */
-  sleep (ms: number): number
+  /** Waits in this process, or rejects with a Suspended to end the handler. */
+  sleep (ms: number, key: string | undefined, wait: Wait): Promise<void>
+}
+
+/** What a handler comes to: a `once` or a `step`, a question, or a sleep. */
+export type OperationKind = 'step' | 'ask' | 'sleep'
+
+/** The handler of a task has come to an operation where earlier runs came to another one. */
+export class JournalMismatch extends Error {
+  override readonly name = 'JournalMismatch'
+  constructor (expected: string, came: string) {
+    super(`The handler came to ${came} where it came to ${expected} in an earlier run. A task goes on only ` +
+      'if each run comes to the same steps, questions and sleeps, in the same order.')
+  }
 }
 
 /** Ends the handler of a task that sleeps. It is not reported as an error. */

@@ -1,5 +1,6 @@
 // The state of a round whose handler called `ask` or `once`, and the rejection of `ask`.
 
+import { quote } from '../../base/words.ts'
 import type { RequestState } from './input-round.ts'
 import { type Answer, findJsonProblem, type Question } from './question.ts'
 
@@ -24,6 +25,25 @@ export async function runOnce<T> (key: string, fn: () => T | Promise<T>): Promis
   return result
 }
 
+/** The keys of a run: each names one piece of work, or one sleep. */
+export class UsedKeys {
+  readonly #names = new Set<string>()
+
+  /** Returns the error for a key that was used before. */
+  use (what: 'once or step' | 'sleep', key: string): Error | undefined {
+    const name = `${what} ${key}`
+    if (this.#names.has(name)) {
+      return new Error(`The key ${quote(key)} of ${what} was used twice in one run. ` +
+        'Each needs a key of its own: in a loop, put the number into it.')
+    }
+    this.#names.add(name)
+    return undefined
+  }
+
+  /** Lets the key be used again: its work has failed. */
+  free (what: 'once or step', key: string): void { this.#names.delete(`${what} ${key}`) }
+}
+
 export interface AskedQuestion {
   readonly question: Question
   readonly answer: Answer | undefined | Promise<Answer | undefined>
@@ -34,7 +54,7 @@ export class RoundState {
   /** The request state of the earlier rounds, with the additions of this round. */
   readonly requestState: RequestState
   readonly asked = new Map<string, AskedQuestion>()
-  readonly onceResults = new Map<string, Promise<unknown>>()
+  readonly keys = new UsedKeys()
   /** The input requests that the client must answer, as JSON. */
   readonly inputRequests = new Map<string, string>()
   readonly unsettled = new Set<Promise<unknown>>()

@@ -27,6 +27,12 @@ export function checkStepOptions ({ retries = 0, backoffMs = 0, timeoutMs = 1 }:
   checkNumber('step: timeoutMs', timeoutMs, 1, MAX_TIMER_MS)
 }
 
+/** Throws a TypeError for a key that cannot name a sleep. Sleeps without a key have numbers. */
+export function checkSleepKey (key: unknown): void {
+  if (key === undefined || (typeof key === 'string' && key !== '' && !/^\d+$/.test(key))) return
+  throw new TypeError(`sleep: the key must be a text that is neither empty nor a number, got ${String(key)}`)
+}
+
 export function checkNumber (what: string, value: number, min: number, max: number): void {
   if (typeof value === 'number' && value >= min && value <= max) return
   throw new RangeError(`${what} must be a number from ${min} to ${max}, got ${String(value)}`)

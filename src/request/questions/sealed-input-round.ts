@@ -9,7 +9,7 @@ import { findMissingCapabilities, mergeCapabilities } from '../../protocol/capab
 import { invalidParams, missingClientCapability } from '../../protocol/errors.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import type { Sealer } from '../../store/sealing/sealer.ts'
-import type { InputRound, RequestState, RoundRequest } from './input-round.ts'
+import type { OrderOptions, InputRound, RequestState, RoundRequest, Wait } from './input-round.ts'
 import type { Answer, Question } from './question.ts'
 import { readQuestions } from './questions.ts'
 import { openState, sealState, toBindingText, toStateBytes, toObjectJson } from './request-state.ts'
@@ -57,27 +57,31 @@ export class SealedInputRound implements InputRound {
     return this.#lazyState
   }
 
-  ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
-  ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
-    return this.#state.track(this.#ask(requests))
+  ask<const R extends { readonly [key: string]: InputRequest }> (
+    requests: R, options?: OrderOptions
+  ): Promise<AnswersOf<R>>
+  ask (requests: { readonly [key: string]: InputRequest }, options: OrderOptions = {}): Promise<unknown> {
+    return this.#state.track(this.#ask(requests, options))
   }
 
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   once (key: string, fn: () => unknown): Promise<unknown> {
-    const { onceResults, requestState } = this.#state
-    const earlier = onceResults.get(key)
-    if (earlier !== undefined) return earlier
-    const json = requestState.results.get(key)
-    const result = json === undefined ? this.#run(key, fn) : Promise.resolve(fromResultJson(json))
-    onceResults.set(key, result)
-    return this.#state.track(result, () => onceResults.delete(key))
+    const { keys } = this.#state
+    const problem = keys.use('once or step', key)
+    if (problem !== undefined) return Promise.reject(problem)
+    return this.#state.track(this.#once(key, fn), () => keys.free('once or step', key))
   }
 
   allowStep (): Promise<void> | undefined { return this.#request.journal?.allowStep() }
 
-  sleep (ms: number): number {
-    return this.#request.journal?.sleep(ms) ?? ms
+  async sleep (ms: number, key: string | undefined, wait: Wait): Promise<void> {
+    const problem = key === undefined ? undefined : this.#state.keys.use('sleep', key)
+    if (problem !== undefined) throw problem
+    const { journal } = this.#request
+    await (journal === undefined ? wait(ms) : journal.sleep(ms, key, wait))
   }
+
+  finish (): void { this.#request.journal?.finish() }
 
   get isAsleep (): boolean { return this.#request.journal?.isSuspended === true }
 
@@ -106,9 +110,23 @@ export class SealedInputRound implements InputRound {
 
   // Does not yield before all input requests are added, unless a schema checks asynchronously: so two calls
   // at the same time become one round.
-  async #ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
-    const { asked, inputRequests } = this.#state
-    const questions = readQuestions(requests, (key) => asked.get(key)?.question)
+  async #ask (
+    requests: { readonly [key: string]: InputRequest }, { isOrdered = true }: OrderOptions
+  ): Promise<unknown> {
+    const questions = readQuestions(requests, (key) => this.#state.asked.get(key)?.question)
+    const { journal } = this.#request
+    if (journal === undefined || !isOrdered) return await this.#answer(questions)
+    const entering = journal.enter('ask', questions.map(([key]) => key))
+    try {
+      if (entering !== undefined) await entering
+      return await this.#answer(questions)
+    } finally {
+      journal.leave()
+    }
+  }
+
+  async #answer (questions: ReadonlyArray<readonly [string, Question]>): Promise<unknown> {
+    const { inputRequests } = this.#state
     const answers: Array<readonly [string, unknown]> = []
     const missing: Array<readonly [string, Question]> = []
     for (const [key, question] of questions) {
@@ -154,12 +172,28 @@ export class SealedInputRound implements InputRound {
       : applyTo(question.read(JSON.parse(earlier)), (answer) => answer ?? fromRequest())
   }
 
-  async #run (key: string, fn: () => unknown): Promise<unknown> {
+  async #once (key: string, fn: () => unknown): Promise<unknown> {
+    const { journal } = this.#request
+    if (journal === undefined) return await this.#findOrRun(key, fn)
+    const entering = journal.enter('step', [key])
+    try {
+      if (entering !== undefined) await entering
+      return await this.#findOrRun(key, fn)
+    } finally {
+      journal.leave()
+    }
+  }
+
+  async #findOrRun (key: string, fn: () => unknown): Promise<unknown> {
+    const { results } = this.#state.requestState
+    const { journal } = this.#request
+    const earlier = results.get(key)
+    if (earlier !== undefined) return fromResultJson(earlier)
     const allowing = this.allowStep()
     if (allowing !== undefined) await allowing
-    const result = await runOnce(key, fn)
-    this.#state.requestState.results.set(key, result === undefined ? '[]' : JSON.stringify([result]))
-    await this.#request.journal?.keep(key)
+    const result = await (journal === undefined ? runOnce(key, fn) : journal.runStep(() => runOnce(key, fn)))
+    results.set(key, result === undefined ? '[]' : JSON.stringify([result]))
+    await journal?.keep(key)
     return result
   }
 }

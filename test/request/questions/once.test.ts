@@ -22,13 +22,27 @@ t.test('once: runs its function in one round only', async (t) => {
   t.strictSame(endings[2]?.value, [{ id: 1, lines: [{ sku: 'x', note: null }] }, undefined])
 })
 
-t.test('once: concurrent and later calls share one result', async (t) => {
+t.test('once: a key that was used before in the run is an error that names it', async (t) => {
   let done = 0
   const { value } = await runRound(rounds, async (round) => {
     const act = async () => await round.once('k', async () => await Promise.resolve(++done))
+      .catch((error: Error) => error.message)
     return [...await Promise.all([act(), act()]), await act()]
   })
-  t.strictSame(value, [1, 1, 1])
+  t.match(value, [1, /"k" of once or step was used twice/, /"k" of once or step was used twice/])
+  t.equal(done, 1)
+})
+
+t.test('sleep: a key that was used before in the run is an error that names it', async (t) => {
+  const { value } = await runRound(rounds, async (round) => {
+    const nap = async (key?: string) => await round.sleep(1, key, async () => {})
+    await nap('a')
+    await nap('b')
+    await nap()
+    await nap()
+    return await nap('a').catch((error: Error) => error.message)
+  })
+  t.match(value, /"a" of sleep was used twice/)
 })
 
 t.test('once: an error is not remembered', async (t) => {
@@ -38,10 +52,9 @@ t.test('once: an error is not remembered', async (t) => {
       if (++tries === 1) throw new Error('try again')
       return tries
     })
-    const settled = await Promise.allSettled([act(), act()])
-    return [settled.map(({ status }) => status), await act()]
+    return [await act().catch((error: Error) => error.message), await act()]
   })
-  t.strictSame(value, [['rejected', 'rejected'], 2])
+  t.strictSame(value, ['try again', 2])
   t.equal(pending, undefined)
 })
 

@@ -1,0 +1,126 @@
+// The order in which the handler of a task came to its steps, questions and sleeps. A later run must come to
+// them again in this order: otherwise it runs other code, or code that does not do the same each time.
+
+import { withinDeadline } from '../base/deadline.ts'
+import { JournalMismatch, type OperationKind } from '../request/questions/input-round.ts'
+
+/** An operation that the handler came to. */
+export interface JournalEntry {
+  readonly kind: OperationKind
+  readonly key: string
+  /** The operations of a group ran beside each other. A run may come to them in any order. */
+  readonly group: number
+  /** Whether the operation began while another one ran. */
+  readonly isBeside?: true
+}
+
+/**
+ * How long an operation waits for those before it, in milliseconds. Another branch of a `Promise.all` may
+ * come to them, after something that is in no journal.
+ */
+const PATIENCE_MS = 30_000
+/** The bytes of an entry as JSON, without its key. */
+const ENTRY_BYTES = 36
+
+export class JournalOrder {
+  readonly #entries: JournalEntry[] = []
+  readonly #byName = new Map<string, JournalEntry>()
+  /** The entries of earlier runs that this run has not come to. */
+  readonly #missing = new Set<JournalEntry>()
+  readonly #waiting = new Set<() => void>()
+  /** The first group in which operations ran beside each other: from there on, branches may go on. */
+  #branchGroup = Infinity
+  #lastGroup = 0
+  #running = 0
+  #bytes = 0
+
+  get entries (): readonly JournalEntry[] { return this.#entries }
+  /** The size of the entries as JSON, about. */
+  get bytes (): number { return this.#bytes }
+
+  /** Adds the entries of earlier runs. */
+  restore (entries: readonly JournalEntry[]): void {
+    for (const entry of entries) {
+      this.#add(entry)
+      this.#missing.add(entry)
+    }
+  }
+
+  /**
+   * Notes that the handler has come to operations that begin at the same time. Call `leave` when they have
+   * ended. Returns a promise if they must wait for others. Throws, or rejects with, a JournalMismatch if
+   * earlier runs came to another operation first.
+   */
+  enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined {
+    const entries = keys.map((key) => this.#byName.get(toName(kind, key)))
+    for (const entry of entries) if (entry !== undefined) this.#missing.delete(entry)
+    const group = Math.max(...entries.map((entry) => entry?.group ?? Infinity))
+    const first = this.#firstMissing(group)
+    if (first !== undefined && first.group < this.#branchGroup) throw toMismatch(first, kind, keys)
+    this.#addNew(kind, keys)
+    this.#running++
+    for (const look of this.#waiting) look()
+    return first === undefined ? undefined : this.#waitFor(group, kind, keys)
+  }
+
+  leave (): void { this.#running-- }
+
+  /** Returns the error for a handler that ends before it has come to all that earlier runs came to. */
+  findMissing (): JournalMismatch | undefined {
+    const first = this.#firstMissing(Infinity)
+    return first && new JournalMismatch(describe(first.kind, [first.key]), 'its end')
+  }
+
+  #addNew (kind: OperationKind, keys: readonly string[]): void {
+    const isBeside = this.#running > 0
+    const group = isBeside ? this.#lastGroup : this.#lastGroup + 1
+    for (const key of keys) {
+      if (this.#byName.has(toName(kind, key))) continue
+      this.#add({ kind, key, group, ...isBeside && { isBeside } })
+    }
+  }
+
+  #add (entry: JournalEntry): void {
+    this.#entries.push(entry)
+    this.#byName.set(toName(entry.kind, entry.key), entry)
+    this.#lastGroup = Math.max(this.#lastGroup, entry.group)
+    if (entry.isBeside === true) this.#branchGroup = Math.min(this.#branchGroup, entry.group)
+    this.#bytes += Buffer.byteLength(entry.key) + ENTRY_BYTES
+  }
+
+  #firstMissing (beforeGroup: number): JournalEntry | undefined {
+    // A set has its members in the order in which they were added.
+    const [first] = this.#missing
+    return first !== undefined && first.group < beforeGroup ? first : undefined
+  }
+
+  async #waitFor (group: number, kind: OperationKind, keys: readonly string[]): Promise<void> {
+    let look = (): void => {}
+    const coming = new Promise<void>((resolve) => {
+      look = () => { if (this.#firstMissing(group) === undefined) resolve() }
+    })
+    this.#waiting.add(look)
+    try {
+      await withinDeadline(coming, PATIENCE_MS, () => {
+        const first = this.#firstMissing(group)
+        if (first === undefined) return new Error('unreachable: nothing is missing')
+        return toMismatch(first, kind, keys)
+      })
+    } finally {
+      this.#waiting.delete(look)
+    }
+  }
+}
+
+const toName = (kind: OperationKind, key: string): string => `${kind} ${key}`
+
+function toMismatch (first: JournalEntry, kind: OperationKind, keys: readonly string[]): JournalMismatch {
+  return new JournalMismatch(describe(first.kind, [first.key]), describe(kind, keys))
+}
+
+/** A sleep without a key has a number. */
+function describe (kind: OperationKind, keys: readonly string[]): string {
+  return `${WORDS[kind]} ${keys.map((key) => JSON.stringify(key)).join(', ')}`
+}
+
+const WORDS: { readonly [K in OperationKind]: string } = { step: 'step', ask: 'question', sleep: 'sleep' }
