@@ -30,7 +30,7 @@ export interface ProcessFacts {
 export type OpenedMeasures = Awaited<ReturnType<typeof openMeasures>>
 
 export async function openMeasures (
-  state: OpenedState, { memory, build }: ProcessFacts, tasks: Pick<Tasks, 'left'>
+  state: OpenedState, { memory, build }: ProcessFacts, tasks: Pick<Tasks, 'left' | 'undos'>
 ) {
   const { config, log, backend: { store, broadcast, callCounter }, live } = state
   const lifetimes = new Lifetimes()
@@ -44,6 +44,7 @@ export async function openMeasures (
     shedding,
     isStoreReady: async () => (await storePart.check()).ready,
     tasksLeft: tasks.left,
+    undos: tasks.undos,
     isBroadcastReady: () => broadcast.isConnected,
     catalog: () => ({ ...toFacts(live.catalog.current), reloads: live.reloads })
   })

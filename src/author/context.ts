@@ -243,6 +243,17 @@ export interface Context {
   span<T> (name: string, fn: () => T | Promise<T>): Promise<T>
 }
 
+/** The context of a tool that undoes the work of a task. */
+export interface UndoContext extends Context {
+  /**
+   * Returns what a step of the task (`once`, `step`) has returned. `undefined` if the step had not ended: it
+   * may have done its work all the same. `T` is what the step returned, which nothing checks.
+   *
+   * @example await shop.cancel(ctx.resultOf<string>('order') ?? `by-key:${args.cart_id}`)
+   */
+  resultOf<T = unknown> (key: string): T | undefined
+}
+
 /** The context of a request that reads one resource. */
 export interface ReadContext extends Context {
   /**

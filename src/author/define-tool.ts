@@ -5,7 +5,7 @@ import type { CallLimitOptions } from '../limits/call-limits.ts'
 import type { ToolVisibility } from '../protocol/apps.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { ToolAnnotations } from '../protocol/primitives.ts'
-import type { Context } from './context.ts'
+import type { Context, UndoContext } from './context.ts'
 import { define, type CommonOptions, type Definition } from './definition.ts'
 import type { ArgumentsOf, Schema } from './schema.ts'
 import type { ToolOutput } from './tool-result.ts'
@@ -128,16 +128,37 @@ export interface ToolOptions<I, O> extends CommonOptions {
    * log has the cause, and the client does not receive it.
    */
   run (args: ArgumentsOf<I>, ctx: Context): ToolOutput<O> | Promise<ToolOutput<O>>
+  /**
+   * Undoes the work of a task that was cancelled or has failed, for whatever reason. Called after the client
+   * has learnt of the end, which it does not change, with the arguments and the rights of the task. It has a
+   * journal of its own: `ctx.once`, `ctx.step` and `ctx.sleep` work as in `run`, and it runs again when its
+   * replica is lost, whatever `onReplicaLoss` says. `ctx.resultOf` has the results of the task's steps.
+   *
+   * A step that was under way at the end may have done its work, and may end beside `undo`: undo by a key
+   * that you chose before, and take it well that there is nothing to undo. `undo` begins at once, or within
+   * `TRIVET_TASK_LEASE_MS` after a cancel of a handler that runs. `ctx.ask` rejects: nobody is there.
+   *
+   * What it returns is ignored. If it rejects, or has not ended when `keepResultMs` is nearly over, the work
+   * is not undone: the log and the metric `trivet_undos_total` say so. Until then the task counts as one that
+   * has not ended. Needs `task`. None by default.
+   *
+   * @example
+   * async undo ({ cart_id }, ctx) {
+   *   await ctx.step('cancel', { retries: 10 }, () => shop.cancelOrderOf(cart_id))
+   * }
+   */
+  undo? (args: ArgumentsOf<I>, ctx: UndoContext): unknown
 }
 
 /** A tool, made by `defineTool`. The types of its schemas are no longer visible. */
 export type ToolDefinition = Definition & CommonOptions & Readonly<
-  Omit<ToolOptions<object, object>, keyof CommonOptions | 'authorize' | 'run'>
+  Omit<ToolOptions<object, object>, keyof CommonOptions | 'authorize' | 'run' | 'undo'>
 > & {
   authorize? (
     principal: Principal, args: unknown, ctx: Context
   ): boolean | string | Promise<boolean | string>
   run (args: unknown, ctx: Context): unknown
+  undo? (args: unknown, ctx: UndoContext): unknown
 }
 
 /**

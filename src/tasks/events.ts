@@ -2,10 +2,10 @@
 
 import type { ProtocolError } from '../protocol/errors.ts'
 import type { Responses } from './questions.ts'
-import type { KeptPrincipal, TaskRecord } from './record.ts'
+import type { JournalRecord, KeptPrincipal, TaskRecord } from './record.ts'
 
 /** What the journal of a run adds to the record. */
-export type JournalMembers = Pick<TaskRecord, 'answers' | 'results' | 'sleeps' | 'order' | 'statusMessage'>
+export type JournalMembers = JournalRecord & Pick<TaskRecord, 'statusMessage'>
 
 /** An event from outside of a run. */
 type OuterEvent =

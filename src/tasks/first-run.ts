@@ -173,7 +173,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   #toRecord (): TaskRecord {
     const { requestId, principal, caller, revision, envelope } = this.#request
     const { key, scopes } = this.#tool
-    const { ttlMs, keepResultMs, mayRerun } = this.#rule
+    const { ttlMs, keepResultMs, mayRerun, undo } = this.#rule
     const now = this.#dependencies.storeClock.now()
     return {
       tool: key,
@@ -187,6 +187,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
       ttlMs,
       keepResultMs,
       mayRerun,
+      mayUndo: undo !== undefined,
       generation: 0,
       mark: newMark(),
       status: 'working',

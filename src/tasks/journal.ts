@@ -7,7 +7,7 @@ import {
 } from '../request/questions/input-round.ts'
 import { toObjectJson } from '../request/questions/request-state.ts'
 import { JournalOrder } from './journal-order.ts'
-import { endOfWork, type TaskRecord } from './record.ts'
+import { endOfRun, type JournalRecord, type TaskRecord } from './record.ts'
 
 /** Created by its first use: most calls that may become tasks need none of it. */
 interface Entries {
@@ -48,6 +48,7 @@ export class TaskJournal implements Journal {
   /** How many sleeps without a key this run has come to. */
   #sleepCount = 0
   #wakesAt: number | undefined
+  #mayAsk = true
   #expiresAt: number | undefined
   #write: (() => Promise<void>) | undefined
 
@@ -82,7 +83,7 @@ export class TaskJournal implements Journal {
    * The members of the record that come from the journal. Answers that do not fit open questions are left
    * out.
    */
-  get members (): Pick<TaskRecord, 'answers' | 'results' | 'sleeps' | 'order'> {
+  get members (): JournalRecord {
     const { state: { answers, results }, sleeps, order } = this.#entries
     return {
       answers: Object.fromEntries(answers),
@@ -93,7 +94,7 @@ export class TaskJournal implements Journal {
   }
 
   /** Adds the entries of earlier runs. */
-  restore ({ answers, results, sleeps, order }: TaskRecord): void {
+  restore ({ answers, results, sleeps, order }: JournalRecord): void {
     for (const [key, json] of Object.entries(answers)) this.state.answers.set(key, json)
     for (const [key, json] of Object.entries(results)) this.state.results.set(key, json)
     for (const [key, endsAt] of Object.entries(sleeps)) this.#entries.sleeps.set(key, endsAt)
@@ -102,7 +103,8 @@ export class TaskJournal implements Journal {
 
   /** Makes the journal that of a task. @param write makes `members` durable. */
   attach (record: TaskRecord, write: () => Promise<void>): void {
-    this.#expiresAt = endOfWork(record)
+    this.#expiresAt = endOfRun(record)
+    this.#mayAsk = record.undo === undefined
     this.#write = write
   }
 
@@ -152,7 +154,10 @@ export class TaskJournal implements Journal {
     return Promise.reject(excess)
   }
 
-  ask (key: string, json: string): void { this.#entries.asked.set(key, json) }
+  ask (key: string, json: string): void {
+    if (!this.#mayAsk) throw new Error('ask: nobody is there to answer while the work of a task is undone')
+    this.#entries.asked.set(key, json)
+  }
 
   /** Drops the answers to open questions: the handler has asked again because they do not fit. */
   dropUnfitAnswers (): void {

@@ -45,9 +45,24 @@ export interface TaskOrigin {
   readonly ttlMs: number
   readonly keepResultMs: number
   readonly mayRerun: boolean
+  /** Whether the tool undoes the work of a task that was cancelled or has failed. */
+  readonly mayUndo: boolean
 }
 
-export interface TaskRecord extends TaskOrigin {
+/** What a handler came to, and what came of it. */
+export interface JournalRecord {
+  readonly answers: Texts
+  readonly results: Texts
+  /**
+   * The ends of the sleeps in milliseconds since the epoch, by their keys. 0: the sleep is over. Sleeps
+   * without a key have numbers, from 0.
+   */
+  readonly sleeps: { readonly [key: string]: number }
+  /** What the handler came to, in order. */
+  readonly order: readonly JournalEntry[]
+}
+
+export interface TaskRecord extends TaskOrigin, JournalRecord {
   /** Who was last allowed to see the task. Its handler runs with these scopes. */
   readonly principal: KeptPrincipal
   /** How often the record was written. A due time of an earlier generation does not replace a later one. */
@@ -59,7 +74,7 @@ export interface TaskRecord extends TaskOrigin {
   readonly updatedAt: number
   /** The number of the latest run. Writes of earlier runs are refused. */
   readonly run: number
-  /** Whether a replica runs the handler. If not, the task sleeps, waits for answers or has ended. */
+  /** Whether a replica runs the handler, or its `undo`. */
   readonly isRunning: boolean
   /** Whether the handler of this run may have been called. */
   readonly isCalled: boolean
@@ -69,15 +84,10 @@ export interface TaskRecord extends TaskOrigin {
   readonly wakesAt?: number | undefined
   /** The questions so far, by the key that the client sees. */
   readonly questions: { readonly [key: string]: TaskQuestion }
-  readonly answers: Texts
-  readonly results: Texts
-  /**
-   * The ends of the sleeps in milliseconds since the epoch, by their keys. 0: the sleep is over. Sleeps
-   * without a key have numbers, from 0.
-   */
-  readonly sleeps: { readonly [key: string]: number }
-  /** What the handler came to, in order. */
-  readonly order: readonly JournalEntry[]
+  /** What became of the `undo` of an ended task. Absent if nothing is to be undone. */
+  readonly undo?: 'due' | 'done' | 'failed' | undefined
+  /** The journal of `undo`. */
+  readonly undoJournal?: JournalRecord | undefined
   /** The error of a failed task, as JSON. */
   readonly error?: string | undefined
   /** The result of a completed task, as JSON. */
@@ -88,8 +98,13 @@ export interface TaskRecord extends TaskOrigin {
 const POLL_MS = 1000
 const MAX_POLL_MS = 30_000
 
+/** How long before the end of its record `undo` must have ended, in milliseconds: its outcome is logged. */
+const UNDO_MARGIN_MS = 60_000
+
 /** The members that records of earlier releases lack. */
-const EARLIER_RELEASE = { toolScopes: [], generation: 0, mark: '', isCalled: true, losses: 0, order: [] }
+const EARLIER_RELEASE = {
+  toolScopes: [], generation: 0, mark: '', isCalled: true, losses: 0, order: [], mayUndo: false
+}
 
 /** Writes the head as JSON on one line. The result follows as it is: it is JSON already. */
 export function toTaskBytes ({ result = '', ...head }: TaskRecord): Buffer {
@@ -119,14 +134,25 @@ export function endOfWork ({ createdAt, ttlMs }: TaskOrigin): number {
   return createdAt + ttlMs
 }
 
+/** Returns when `undo` must have ended, in milliseconds since the epoch: before the record expires. */
+function endOfUndo (origin: TaskOrigin): number {
+  return endOf(origin) - Math.min(UNDO_MARGIN_MS, origin.keepResultMs / 2)
+}
+
+/** Returns when the handler that runs now, or next, must have ended. */
+export function endOfRun (record: TaskRecord): number {
+  return record.undo === 'due' ? endOfUndo(record) : endOfWork(record)
+}
+
 /**
  * A replica runs the handler; the handler runs again at a time; a question is open, and the handler may run
- * again at a time too; or the task has ended.
+ * again at a time too; the task has ended, and a replica runs its `undo`; or it has ended, and its `undo` is
+ * over, or is due.
  */
-export type TaskPhase = 'running' | 'waiting' | 'asking' | 'over'
+export type TaskPhase = 'running' | 'waiting' | 'asking' | 'undoing' | 'over'
 
 export function phaseOf ({ status, isRunning }: Pick<TaskRecord, 'status' | 'isRunning'>): TaskPhase {
-  if (isTerminal(status)) return 'over'
+  if (isTerminal(status)) return isRunning ? 'undoing' : 'over'
   if (isRunning) return 'running'
   return status === 'input_required' ? 'asking' : 'waiting'
 }
@@ -160,7 +186,9 @@ function toTask (id: string, record: TaskRecord, now: number): Task {
     lastUpdatedAt: new Date(updatedAt).toISOString(),
     // The end of a task adds the time for its result: the value never shrinks.
     ttlMs: isTerminal(status) ? lifetimeOf(record) : ttlMs,
-    pollIntervalMs: Math.round(Math.min(MAX_POLL_MS, Math.max(POLL_MS, wakesAt - now)))
+    pollIntervalMs: isTerminal(status)
+      ? POLL_MS
+      : Math.round(Math.min(MAX_POLL_MS, Math.max(POLL_MS, wakesAt - now)))
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../request/pipeline/lifetime.ts'
 import type { MessageSink } from '../store/changes/message-sink.ts'
 import { TaskJournal, type JournalOwner } from './journal.ts'
-import { endOfWork, type TaskRecord } from './record.ts'
+import { endOfRun, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
 import type { JournalMembers, RunEvent } from './events.ts'
 import type { TransitionDependencies, Transitions } from './transitions.ts'
@@ -87,7 +87,8 @@ export class TaskRun implements Outlet, JournalOwner {
   ): TaskRun {
     const { record } = stored
     const journal = new TaskJournal(record.ttlMs, dependencies.storeClock.now)
-    journal.restore(record)
+    if (record.undo === undefined) journal.restore(record)
+    else if (record.undoJournal !== undefined) journal.restore(record.undoJournal)
     const run = new TaskRun(dependencies, journal, key, record, heldAt, Promise.resolve(stored))
     journal.adopt(run)
     return run
@@ -97,7 +98,7 @@ export class TaskRun implements Outlet, JournalOwner {
 
   /** The time limit of the run. */
   get timeoutMs (): number {
-    return Math.max(0, endOfWork(this.record) - this.#dependencies.storeClock.now())
+    return Math.max(0, endOfRun(this.record) - this.#dependencies.storeClock.now())
   }
 
   /** Calls the listener when no handler of the run goes on. There is one listener at most. */

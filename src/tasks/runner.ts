@@ -6,7 +6,8 @@ import { holderOf, type Sender } from '../limits/holder.ts'
 import { Limit } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
 import type { Caller, RequestLog } from '../request/pipeline/caller.ts'
-import type { ToolRuns } from '../request/pipeline/seams.ts'
+import type { ToolRuns, UndoneTask } from '../request/pipeline/seams.ts'
+import { fromResultJson } from '../request/questions/request-state.ts'
 import type { TaskRecord } from './record.ts'
 import { keyFrom, type StoredTask, type TaskKey } from './records.ts'
 import { TaskLost, TaskRun, type TaskRunDependencies } from './run.ts'
@@ -91,8 +92,8 @@ export class TaskRunner {
   }
 
   /** Whether this replica takes tasks, and its release knows the tool and takes the arguments. */
-  async mayRun ({ tool, args }: Pick<TaskRecord, 'tool' | 'args'>): Promise<boolean> {
-    return await this.#toolRuns?.accepts(tool, args) === true
+  async mayRun ({ tool, args, undo }: Pick<TaskRecord, 'tool' | 'args' | 'undo'>): Promise<boolean> {
+    return await this.#toolRuns?.accepts(tool, args, undo === 'due') === true
   }
 
   /** Whether the holder of the task may have one more run here. */
@@ -121,7 +122,8 @@ export class TaskRunner {
       if (this.#toolRuns === undefined) return run.giveBack()
       const { journal, timeoutMs } = run
       const toDeferral = run.toDeferral.bind(run)
-      this.#toolRuns.run({ tool, args, caller, journal, timeoutMs, outlet: run, toDeferral })
+      const undone = record.undo === undefined ? undefined : toUndone(record)
+      this.#toolRuns.run({ tool, args, caller, journal, timeoutMs, undone, outlet: run, toDeferral })
     }, (err: unknown) => {
       if (!(err instanceof TaskLost)) log.warn({ err }, 'a due task was not run')
       run.leaveUnanswered()
@@ -238,6 +240,10 @@ export class TaskRunner {
 const LEFT: { readonly [K in LeftReason]: string } = {
   sealed: 'a task was left to other replicas: TRIVET_SECRETS lacks the secret that sealed it',
   unknown: 'a task was left to other replicas: this catalog lacks its tool, or the tool refuses its arguments'
+}
+
+function toUndone ({ results }: TaskRecord): UndoneTask {
+  return { resultOf: (key) => Object.hasOwn(results, key) ? fromResultJson(results[key] ?? '[]') : undefined }
 }
 
 /** The caller that began the task, for limits and shares. */

@@ -1,8 +1,9 @@
 // What an event does to a task: the next record, and what must be done around its write. Pure: it reads no
 // clock and no store.
 
+import { isTerminal } from '../protocol/tasks.ts'
 import type { TaskEvent } from './events.ts'
-import { endOfWork, phaseOf, type TaskRecord } from './record.ts'
+import { endOfRun, phaseOf, type TaskRecord } from './record.ts'
 import { TRANSITIONS } from './transition-table.ts'
 
 type DueTime = number | 'lease' | 'never'
@@ -38,13 +39,15 @@ export function findTransition (record: TaskRecord, event: TaskEvent, now: numbe
   ))
   if (match === undefined) return undefined
   const change = match.change?.(record, event, now)
-  const next = change === undefined ? record : { ...record, ...change, updatedAt: now }
+  // Clients see no change of an ended task.
+  const updatedAt = isTerminal(record.status) ? record.updatedAt : now
+  const next = change === undefined ? record : { ...record, ...change, updatedAt }
   const due = match.isQuiet === true ? undefined : dueOf(next)
   return {
     record: change && next,
     due,
     isHeld: due === 'lease' || (typeof due === 'number' && due < Number(dueOf(record))),
-    isClaimed: match.to === 'running' && next.run > record.run,
+    isClaimed: next.isRunning && next.run > record.run,
     isTold: next.status !== record.status
   }
 }
@@ -52,8 +55,10 @@ export function findTransition (record: TaskRecord, event: TaskEvent, now: numbe
 /** A record that is running is never due beyond a lease. */
 function dueOf (record: TaskRecord): DueTime {
   switch (phaseOf(record)) {
-    case 'running': return 'lease'
-    case 'waiting': case 'asking': return Math.min(record.wakesAt ?? Infinity, endOfWork(record))
-    case 'over': return 'never'
+    case 'running': case 'undoing': return 'lease'
+    case 'waiting': case 'asking': return Math.min(record.wakesAt ?? Infinity, endOfRun(record))
+    case 'over':
+      if (record.undo !== 'due') return 'never'
+      return record.wakesAt === undefined ? 'lease' : Math.min(record.wakesAt, endOfRun(record))
   }
 }

@@ -40,6 +40,8 @@ export interface Tasks {
   readonly followers: TaskFollowers
   /** How often a task was left to other replicas, by reason. */
   readonly left: TaskRunner['left']
+  /** How often the work of a task was undone, and how often that failed. */
+  readonly undos: { readonly done: number, readonly failed: number }
   /** Begins to run due tasks. */
   start (toolRuns: ToolRuns): void
   /** Looks for due tasks now. */
@@ -55,6 +57,7 @@ export function createTasks (options: TasksOptions): Tasks {
   const records = new TaskRecords(store, sealer, maxPerOwner)
   const storeClock = new StoreClock(now)
   const endings = new Set<Promise<void>>()
+  const undos = { done: 0, failed: 0 }
   let isClosing = false
 
   const shared = { records, dueTimes, storeClock, leaseMs }
@@ -63,6 +66,12 @@ export function createTasks (options: TasksOptions): Tasks {
     announce ({ entry }, isOver) {
       const published = broadcast.publish({ type: 'task-changed', entry, isOver })
       published.catch((err: unknown) => log.error({ err }, 'the change of a task was not announced'))
+    },
+    onUndone ({ undo, tool: name, requestId: reqId }) {
+      const isDone = undo === 'done'
+      undos[isDone ? 'done' : 'failed']++
+      if (isDone) log.info({ reqId, name }, 'the work of a task was undone')
+      else log.warn({ reqId, name }, 'the work of a task was not undone')
     },
     onDue: (inMs) => runner.noteDue(inMs),
     isClosing: () => isClosing
@@ -101,6 +110,7 @@ export function createTasks (options: TasksOptions): Tasks {
     methods: createTaskMethods(access),
     followers,
     left: runner.left,
+    undos,
     start: (toolRuns) => runner.start(toolRuns),
     look: () => runner.noteDue(0),
     stopTaking: () => runner.stopTaking(),

@@ -2,54 +2,21 @@
 // fits decides. No other file decides anything about the status of a task.
 
 import { taskExpired, taskInterrupted, taskPoisoned, type ProtocolError } from '../protocol/errors.ts'
-import type { JournalMembers, TaskEvent } from './events.ts'
+import type { JournalMembers } from './events.ts'
 import { addQuestions, findAnswers, hasAnswer } from './questions.ts'
-import { endOfWork, openQuestions, type KeptPrincipal, type TaskPhase, type TaskRecord } from './record.ts'
-
-type EventType = TaskEvent['type']
-type EventOf<E extends EventType> = Extract<TaskEvent, { type: E }>
-
-interface RowFacts {
-  readonly from: readonly TaskPhase[]
-  readonly on: EventType
-  /** The condition, for the picture in the documentation. */
-  readonly when?: string
-  readonly to: TaskPhase
-  /** Whether the due time stays as it is. */
-  readonly isQuiet?: boolean
-}
-
-/** A row for one event. Its functions are methods, so that it is a row for any event too. */
-interface Row<E extends EventType> extends RowFacts {
-  readonly on: E
-  holds? (record: TaskRecord, event: EventOf<E>, now: number): boolean
-  /** Absent if nothing is written. */
-  change? (record: TaskRecord, event: EventOf<E>, now: number): Partial<TaskRecord>
-}
-
-/** A row of the table. The first one that fits an event decides. */
-export interface TransitionRow extends RowFacts {
-  holds? (record: TaskRecord, event: TaskEvent, now: number): boolean
-  change? (record: TaskRecord, event: TaskEvent, now: number): Partial<TaskRecord>
-}
-
-/** After this many losses of its replica without a new step between them a task fails. */
-export const MAX_LOSSES = 5
-/** The pauses before a task is taken over, in milliseconds: a task that ends its replica must not end all. */
-const LOSS_PAUSES_MS = [0, 1000, 5000, 20_000]
-/** The due time may come this much before the end of a sleep, in milliseconds. */
-const EARLY_MS = 100
+import { endOfRun, openQuestions, type KeptPrincipal, type TaskPhase, type TaskRecord } from './record.ts'
+import { EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, row, type TransitionRow } from './transition-row.ts'
+import { UNDO_ROWS } from './undo-rows.ts'
 
 const UNFINISHED: readonly TaskPhase[] = ['running', 'waiting', 'asking']
 
 export const TRANSITIONS: readonly TransitionRow[] = [
-  row({ from: ['over'], on: 'due', to: 'over' }),
   row({
     from: UNFINISHED,
     on: 'due',
     when: 'its time limit has passed',
     to: 'over',
-    holds: (record, _, now) => endOfWork(record) <= now,
+    holds: (record, _, now) => endOfRun(record) <= now,
     change: (record) => fail(record, taskExpired(record.ttlMs))
   }),
   // The event loop was busy: the lease was not renewed in time.
@@ -158,7 +125,11 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     from: UNFINISHED,
     on: 'cancelled',
     to: 'over',
-    change: (record) => end(record, { status: 'cancelled', statusMessage: undefined })
+    change: (record) => ({
+      ...end(record, { status: 'cancelled', statusMessage: undefined }),
+      // The replica that runs the handler learns of the end within a lease.
+      ...toUndo(record, record.isRunning ? undefined : 0)
+    })
   }),
 
   row({
@@ -243,16 +214,14 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     on: 'failed',
     to: 'over',
     change: (record, { journal, error }) => ({ ...journal, ...fail(record, error) })
-  })
+  }),
+  ...UNDO_ROWS
 ]
 
 const NO_QUESTIONS: ReadonlyMap<string, string> = new Map()
 
-function row<const E extends EventType> (one: Row<E>): TransitionRow { return one }
-
-/** Begins the next run. The sleeps that were due are over, whatever the clock of this replica says. */
-function claim ({ run, mayRerun, sleeps, wakesAt = 0 }: TaskRecord): Partial<TaskRecord> {
-  const ends = Object.entries(sleeps).map(([index, endsAt]) => [index, endsAt <= wakesAt ? 0 : endsAt])
+/** Begins the next run. */
+function claim ({ run, mayRerun, sleeps, wakesAt }: TaskRecord): Partial<TaskRecord> {
   return {
     status: 'working',
     run: run + 1,
@@ -260,7 +229,7 @@ function claim ({ run, mayRerun, sleeps, wakesAt = 0 }: TaskRecord): Partial<Tas
     // A handler that may run again needs no write before its call.
     isCalled: mayRerun,
     wakesAt: undefined,
-    sleeps: Object.fromEntries(ends)
+    sleeps: endSleeps(sleeps, wakesAt)
   }
 }
 
@@ -270,9 +239,17 @@ function end ({ run }: TaskRecord, change: Partial<TaskRecord>): Partial<TaskRec
 }
 
 function fail (record: TaskRecord, { code, message, data }: ProtocolError): Partial<TaskRecord> {
-  return end(record, {
-    status: 'failed', statusMessage: message, error: JSON.stringify({ code, message, data })
-  })
+  return {
+    ...end(record, {
+      status: 'failed', statusMessage: message, error: JSON.stringify({ code, message, data })
+    }),
+    ...toUndo(record, 0)
+  }
+}
+
+/** @param wakesAt when `undo` runs. `undefined`: in a lease. */
+function toUndo ({ mayUndo }: TaskRecord, wakesAt: number | undefined): Partial<TaskRecord> {
+  return mayUndo ? { undo: 'due', losses: 0, wakesAt } : {}
 }
 
 /** A new step shows that the task does not end its replica at the same place again. */

@@ -17,6 +17,8 @@ export interface TransitionDependencies {
   readonly leaseMs: number
   /** Tells all replicas that the status has changed. */
   announce (key: TaskKey, isOver: boolean): void
+  /** Called when the work of a task was undone, or could not be. */
+  onUndone (record: TaskRecord): void
   /** Called for each due time that is set. */
   onDue (inMs: number): void
   /** Whether the service is closing: nothing is then repeated. */
@@ -58,7 +60,7 @@ export class Transitions {
   async apply (
     key: TaskKey, event: TaskEvent, { from, isUrgent = false }: ApplyOptions = {}
   ): Promise<Applied | undefined> {
-    const { records, storeClock, announce } = this.#dependencies
+    const { records, storeClock, announce, onUndone } = this.#dependencies
     const readRecord = async () => await this.#attempt(isUrgent, async () => await records.read(key))
     for (let stored = from ?? await readRecord(); stored !== undefined; stored = await readRecord()) {
       const { record: { generation } } = stored
@@ -70,6 +72,7 @@ export class Transitions {
       const next = record === undefined ? stored : await this.#replace(key, stored, record, isUrgent)
       if (next === undefined) continue
       if (isTold) announce(key, phaseOf(next.record) === 'over')
+      if (stored.record.undo === 'due' && next.record.undo !== 'due') onUndone(next.record)
       await this.#attempt(isUrgent, async () => await this.#settle(key, transition, next.record))
       return { ...next, transition, heldAt }
     }

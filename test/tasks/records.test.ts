@@ -35,6 +35,7 @@ const RECORD: TaskRecord = {
   ttlMs: 60_000,
   keepResultMs: 60_000,
   mayRerun: true,
+  mayUndo: false,
   generation: 0,
   mark: 'first',
   status: 'working',
@@ -67,6 +68,7 @@ t.test('a record is confirmed without being written, and not if a failover has l
     storeClock: new StoreClock(),
     leaseMs: 1000,
     announce () {},
+    onUndone () {},
     onDue () {},
     isClosing: () => false
   })

@@ -38,6 +38,8 @@ const FOREVER = new Promise<never>(() => {})
 interface WorldOptions {
   readonly mayRerun?: boolean
   readonly isRequired?: boolean
+  /** Undoes the work of tasks that were cancelled or have failed. */
+  readonly undo?: Script
   readonly ttlMs?: number
   readonly maxPerOwner?: number
   /** The scopes of the tool. */
@@ -52,7 +54,11 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
   const broadcast = createLocalBroadcast()
   const roundOptions = { sealer: createSealer(['secret']), ttlMs: 60_000 }
   const rule = {
-    requiredCapabilities: isRequired ? {} : undefined, ttlMs, keepResultMs: 3_600_000, mayRerun
+    requiredCapabilities: isRequired ? {} : undefined,
+    ttlMs,
+    keepResultMs: 3_600_000,
+    mayRerun,
+    undo: options.undo
   }
 
   /** @param aheadMs how far the clock of the replica is ahead of that of the store. */
@@ -117,7 +123,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       isUsed: () => true
     })
 
-    function toRequest (journal: Journal, principal: Principal, address?: string) {
+    function toRequest (journal: Journal, principal: Principal, address?: string, runs = script) {
       const lifetime = new Lifetime()
       lifetime.startClock()
       const request = {
@@ -138,14 +144,15 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
         journal,
         bind: () => ({ owner: 'ada', method: 'tools/call', name: 'tool', args: {} })
       })
-      const work = async () => await script(round, name, principal)
+      const work = async () => await runs(round, name, principal)
       const run = () => runRound(request, round, 3_600_000, work, (text) => JSON.stringify(text))
       return { request, lifetime, run }
     }
     tasks.start({
       accepts: () => knows,
-      run ({ journal, outlet, caller: { principal, address } }: ToolRun) {
-        const { lifetime, run } = toRequest(journal, principal, address)
+      run ({ journal, outlet, undone, caller: { principal, address } }: ToolRun) {
+        const runs = undone === undefined ? script : options.undo
+        const { lifetime, run } = toRequest(journal, principal, address, runs)
         outlet.onPending(lifetime)
         Promise.resolve(run()).then((result) => outlet.succeed(result), (error: unknown) => {
           if (error instanceof RequestCancelled) outlet.leaveUnanswered()

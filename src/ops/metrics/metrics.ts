@@ -20,6 +20,8 @@ export interface MetricSources {
   isStoreReady (): Promise<boolean>
   /** How often a task was left to other replicas, by reason. */
   readonly tasksLeft: { readonly [reason: string]: number }
+  /** How often the work of a task was undone, by outcome. */
+  readonly undos: { readonly [outcome: string]: number }
   /** Whether changes and messages pass between the replicas. */
   isBroadcastReady (): boolean
   catalog (): CatalogFacts
@@ -125,6 +127,8 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
     (metric) => metric.set(Number(sources.isBroadcastReady())))
   counter('trivet_tasks_left_total', 'Tasks left to replicas that have the secret or the tool.', 'reason',
     () => sources.tasksLeft)
+  counter('trivet_undos_total', 'Ended tasks whose work was undone, or could not be.', 'outcome',
+    () => sources.undos)
   gauge('trivet_catalog_primitives', 'Tools, prompts, resources, templates and skills.', ['kind'],
     (metric) => {
       for (const [kind, size] of Object.entries(sources.catalog().sizes)) metric.set({ kind }, size)

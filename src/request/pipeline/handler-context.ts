@@ -1,7 +1,7 @@
 // The context that a handler of the catalog receives: a narrow interface to its request.
 
 import { ownerOf, type Principal } from '../../access/principal.ts'
-import type { Context, ReadContext, SleepOptions, StepOptions } from '../../author/context.ts'
+import type { Context, ReadContext, SleepOptions, StepOptions, UndoContext } from '../../author/context.ts'
 import type { DependencyDefinition } from '../../author/define-dependency.ts'
 import type { HandleDefinition } from '../../author/define-handle.ts'
 import type { SettingsDefinition } from '../../author/define-settings.ts'
@@ -22,7 +22,7 @@ import type { HandleAccess } from '../../store/records/handles.ts'
 import type { InputRound } from '../questions/input-round.ts'
 import { checkNumber, checkSleepKey, checkStepOptions, runStep } from '../questions/run-step.ts'
 import type { RequestContext } from './request-context.ts'
-import type { FileAccess, TaskStarter } from './seams.ts'
+import type { FileAccess, TaskStarter, UndoneTask } from './seams.ts'
 
 /** The dependencies of every method that runs a handler of the catalog. */
 export interface HandlerDependencies {
@@ -215,4 +215,18 @@ export class HandlerReadContext extends HandlerContext implements ReadContext {
     super(request, round, dependencies, depth)
     this.uri = uri
   }
+}
+
+export class UndoHandlerContext extends HandlerContext implements UndoContext {
+  readonly #undone: UndoneTask
+
+  constructor (
+    request: RequestContext, round: InputRound, dependencies: HandlerDependencies, undone: UndoneTask
+  ) {
+    super(request, round, dependencies)
+    this.#undone = undone
+  }
+
+  /** The author says which type the step returned. */
+  resultOf<T> (key: string): T | undefined { return this.#undone.resultOf(key) as T | undefined }
 }

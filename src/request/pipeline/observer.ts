@@ -25,10 +25,11 @@ export interface GivenArguments {
 /**
  * Why a call has no new result. The tool does not allow this caller or these arguments, or the caller does
  * not see what it names; a limit refused the call; the handler took too long; the client must answer a
- * question first; the call is a repetition and gets the first answer; it became a task; or its task sleeps.
+ * question first; the call is a repetition and gets the first answer; it became a task; its task sleeps; or
+ * the work of its task is undone.
  */
 export type SpecialAnswer = 'denied' | 'limited' | 'timed_out' | 'input_required' | 'repeated' | 'task' |
-  'sleeping'
+  'sleeping' | 'undo'
 
 /** The facts of a message, or of an HTTP request without a message. */
 export interface Observed {

@@ -11,13 +11,13 @@ import { NotAllowed } from '../../catalog/compiled/scopes/run-authorized.ts'
 import { LimitReached, taskChanged, unknownTool } from '../../protocol/errors.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import { JournalMismatch, type InputRound } from '../questions/input-round.ts'
-import { HandlerContext, type HandlerDependencies } from './handler-context.ts'
+import { HandlerContext, UndoHandlerContext, type HandlerDependencies } from './handler-context.ts'
 import { HandlerTimeout } from './lifetime.ts'
 import type { Call } from './method.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { RequestContext } from './request-context.ts'
 import { openRound, runRound } from './run-handler.ts'
-import type { ToolRun, ToolRuns } from './seams.ts'
+import type { ToolRun, ToolRuns, UndoneTask } from './seams.ts'
 
 /** The method of a call, in the log and in the binding of its request state. */
 export const TOOLS_CALL = 'tools/call'
@@ -54,14 +54,28 @@ export function authorizeCall (
   return runRound(request, round, timeoutMs, decide, () => '')
 }
 
+/** Undoes the work of a task. There is no result. */
+async function runUndo (
+  dependencies: HandlerDependencies, request: RequestContext, { key, task }: CompiledTool, args: unknown,
+  { round, timeoutMs, undone }: Running & { readonly undone: UndoneTask }
+): Promise<string> {
+  request.observed.special = 'undo'
+  const undo = task?.undo
+  // The catalog was replaced a moment ago.
+  if (undo === undefined) throw unknownTool(key, [])
+  const context = new UndoHandlerContext(request, round, dependencies, undone)
+  return await runRound(request, round, timeoutMs, () => undo(args, context), () => '')
+}
+
 /** Creates what runs the tools of tasks again. */
 export function createToolRuns (
   catalog: Pick<Catalog, 'current'>, pipeline: Pipeline, dependencies: HandlerDependencies
 ): ToolRuns {
   return {
-    async accepts (name, args) {
+    async accepts (name, args, isUndo) {
       const tool = catalog.current.primitives.tools.find(({ key }) => key === name)
-      return tool !== undefined && (await tool.checkInput(args ?? {})).ok
+      if (tool === undefined || (isUndo && tool.task?.undo === undefined)) return false
+      return (await tool.checkInput(args ?? {})).ok
     },
     run (run) {
       pipeline.work(TOOLS_CALL, run.caller, run.outlet, (request) => openRun(dependencies, request, run))
@@ -71,7 +85,8 @@ export function createToolRuns (
 
 /** Opens the call that the pipeline runs. Throws if the kept scopes of the caller are not enough any more. */
 function openRun (
-  dependencies: HandlerDependencies, request: RequestContext, { tool: name, args, journal, ...run }: ToolRun
+  dependencies: HandlerDependencies, request: RequestContext,
+  { tool: name, args, journal, undone, ...run }: ToolRun
 ): Call {
   const tool = request.view.tool(name)
   if (tool === undefined) throw unknownTool(name, [])
@@ -86,12 +101,16 @@ function openRun (
       // The catalog was replaced a moment ago.
       if (!verdict.ok) throw unknownTool(name, [])
       const round = openRound(request, { method: TOOLS_CALL, name: tool.key, args }, {}, journal)
+      if (undone !== undefined) {
+        return await runUndo(dependencies, request, tool, verdict.value, { ...run, round, undone })
+      }
       return await runTool(dependencies, request, tool, verdict.value, { round, timeoutMs: run.timeoutMs })
     },
     recover (error) {
       const retryAfter = error instanceof LimitReached ? error.retryAfterSeconds : undefined
       if (retryAfter !== undefined) throw run.toDeferral(retryAfter)
       if (error instanceof JournalMismatch) throw taskChanged(`${tool.file}: ${error.message}`)
+      if (undone !== undefined) throw error
       return toErrorResult(error, tool, request)
     }
   }

@@ -48,15 +48,23 @@ export interface ToolRun {
   readonly caller: Caller
   readonly journal: Journal
   readonly timeoutMs: number
+  /** Present if the work of the task is undone. */
+  readonly undone?: UndoneTask | undefined
   /** Takes what the run says, and how it ends. */
   readonly outlet: Outlet
   /** Returns the error for a run that a limit refuses for now. */
   toDeferral (retryAfterSeconds: number): Error
 }
 
+/** A task whose work is undone. */
+export interface UndoneTask {
+  /** Returns the result of a step of the task, or `undefined`. */
+  resultOf (key: string): unknown
+}
+
 export interface ToolRuns {
-  /** Resolves to whether the catalog has the tool, and the tool takes the arguments. */
-  accepts (tool: string, args: unknown): boolean | Promise<boolean>
+  /** Resolves to whether the catalog has the tool, its `undo` if asked for, and takes the arguments. */
+  accepts (tool: string, args: unknown, isUndo: boolean): boolean | Promise<boolean>
   run (run: ToolRun): void
 }
 

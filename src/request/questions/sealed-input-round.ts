@@ -12,7 +12,9 @@ import type { Sealer } from '../../store/sealing/sealer.ts'
 import type { OrderOptions, InputRound, RequestState, RoundRequest, Wait } from './input-round.ts'
 import type { Answer, Question } from './question.ts'
 import { readQuestions } from './questions.ts'
-import { openState, sealState, toBindingText, toStateBytes, toObjectJson } from './request-state.ts'
+import {
+  fromResultJson, openState, sealState, toBindingText, toStateBytes, toObjectJson
+} from './request-state.ts'
 import { InputRequired, RoundState, runOnce, type AskedQuestion } from './round-state.ts'
 
 export interface SealedRoundOptions {
@@ -140,8 +142,8 @@ export class SealedInputRound implements InputRound {
     const undeclared = findMissingCapabilities(required, this.#request.capabilities)
     if (undeclared !== undefined) throw missingClientCapability(undeclared)
     for (const [key, { json }] of missing) {
-      inputRequests.set(key, json)
       this.#request.journal?.ask(key, json)
+      inputRequests.set(key, json)
     }
     throw new InputRequired(missing.map(([key]) => key))
   }
@@ -202,11 +204,6 @@ function addState (state: RequestState, { answers, results }: RequestState): Req
   for (const [key, json] of answers) state.answers.set(key, json)
   for (const [key, json] of results) state.results.set(key, json)
   return state
-}
-
-function fromResultJson (json: string): unknown {
-  const array: unknown = JSON.parse(json)
-  return Array.isArray(array) ? array[0] : undefined
 }
 
 function toSizeError (bytes: number, limit: number, { answers, results }: RequestState): Error {

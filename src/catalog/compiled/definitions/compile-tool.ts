@@ -1,7 +1,7 @@
 // Compiles the definition of a tool.
 
 import { hash } from 'node:crypto'
-import type { Context } from '../../../author/context.ts'
+import type { Context, UndoContext } from '../../../author/context.ts'
 import type { ToolDefinition } from '../../../author/define-tool.ts'
 import { readCallLimits, type CallLimits } from '../../../limits/call-limits.ts'
 import { META_APP_URI, type AppToolMeta } from '../../../protocol/apps.ts'
@@ -56,6 +56,8 @@ export interface TaskRule {
   readonly keepResultMs: number
   /** Whether the handler runs again when its replica is lost. */
   readonly mayRerun: boolean
+  /** Undoes the work of a task that was cancelled or has failed. */
+  readonly undo: ((args: unknown, ctx: UndoContext) => unknown) | undefined
 }
 
 const HOUR_MS = 3_600_000
@@ -77,7 +79,8 @@ export function compileTool (
 ): CompiledTool | undefined {
   const { definition, file } = located
   if (!hasShape(toolShape, definition, report)) return undefined
-  if (!hasHandlers({ run: definition.run, authorize: definition.authorize }, report)) return undefined
+  const { run, undo } = definition
+  if (!hasHandlers({ run, undo, authorize: definition.authorize }, report)) return undefined
   if (definition.dedupe === true && definition.annotations?.idempotentHint !== true) {
     report('dedupe', 'needs annotations: { idempotentHint: true }, because a call may still run twice')
     return undefined
@@ -138,7 +141,8 @@ function toTaskRule (definition: ToolDefinition): TaskRule | undefined {
     requiredCapabilities: task === 'required' ? requireTasks(requiredCapabilities) : undefined,
     ttlMs,
     keepResultMs,
-    mayRerun: onReplicaLoss === 'rerun'
+    mayRerun: onReplicaLoss === 'rerun',
+    undo: definition.undo && ((args, ctx) => definition.undo?.(args, ctx))
   }
 }
 

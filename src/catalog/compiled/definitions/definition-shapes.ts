@@ -104,11 +104,16 @@ const tool = Type.Object({
   ui: optional(Type.String({ minLength: 1 })),
   visibility: optional(Type.Array(Type.Enum(['model', 'app']), { minItems: 1 })),
   authorize: optional(handler),
+  undo: optional(handler),
   run: handler
 }, {
   ...closed,
   dependentRequired: {
-    ...closedDefinition.dependentRequired, ttlMs: ['task'], keepResultMs: ['task'], onReplicaLoss: ['task']
+    ...closedDefinition.dependentRequired,
+    ttlMs: ['task'],
+    keepResultMs: ['task'],
+    onReplicaLoss: ['task'],
+    undo: ['task']
   }
 })
 
