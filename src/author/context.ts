@@ -192,8 +192,9 @@ export interface Context {
    * twice. Keep work that must never happen twice under a handle, with `update`.
    *
    * In a task the service keeps the result, before `once` resolves. If the replica is lost while `fn` runs,
-   * `fn` is called again: it is called at least once, and one result is recorded. All results and answers of
-   * one task together may take 262,144 bytes as JSON.
+   * `fn` is called again: it is called at least once, and one result is recorded. A failure that the handler
+   * catches is recorded too: the next run gets an error of the same name and message. All results and answers
+   * of one task together may take 262,144 bytes as JSON.
    *
    * Rejects with an Error if the key names other work of this run, unless that work has failed.
    *

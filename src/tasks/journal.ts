@@ -6,6 +6,8 @@ import {
   Suspended, type Journal, type OperationKind, type RequestState, type Wait
 } from '../request/questions/input-round.ts'
 import { toObjectJson } from '../request/questions/request-state.ts'
+import { InputRequired } from '../request/questions/round-state.ts'
+import { toFailureJson } from '../request/questions/step-results.ts'
 import { JournalOrder } from './journal-order.ts'
 import { endOfRun, type JournalRecord, type TaskRecord } from './record.ts'
 
@@ -27,6 +29,8 @@ export interface JournalOwner {
    * Resolves when work may begin whose result is kept. Rejects if the run is not the current one any more.
    */
   allowStep? (): Promise<void> | undefined
+  /** Whether the run was stopped: that its steps fail then says nothing of their work. */
+  readonly isStopped?: boolean
   /** Called when the handler does not do what earlier runs did. The run must end. */
   onMismatch? (error: Error): void
 }
@@ -135,10 +139,14 @@ export class TaskJournal implements Journal {
   }
 
   /** In Node 20 and 22 every promise of the process is slower while the storage is in use. */
-  async runStep<T> (work: () => Promise<T>): Promise<T> {
+  async runStep<T> (key: string, work: () => Promise<T>): Promise<T> {
     stepCount++
     try {
       return await steps.run(this, work)
+    } catch (error) {
+      const isEnd = error instanceof Suspended || error instanceof InputRequired
+      if (!isEnd && this.#owner?.isStopped !== true) this.state.results.set(key, toFailureJson(error))
+      throw error
     } finally {
       if (--stepCount === 0) steps.disable()
     }

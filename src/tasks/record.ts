@@ -130,7 +130,7 @@ export function endOf (origin: TaskOrigin): number {
 }
 
 /** Returns when the time limit of the task has passed, in milliseconds since the epoch. */
-export function endOfWork ({ createdAt, ttlMs }: TaskOrigin): number {
+function endOfWork ({ createdAt, ttlMs }: TaskOrigin): number {
   return createdAt + ttlMs
 }
 

@@ -101,6 +101,8 @@ export class TaskRun implements Outlet, JournalOwner {
     return Math.max(0, endOfRun(this.record) - this.#dependencies.storeClock.now())
   }
 
+  get isStopped (): boolean { return this.#stopReason !== undefined }
+
   /** Calls the listener when no handler of the run goes on. There is one listener at most. */
   onEnd (listener: () => void): void { this.#onEnd = listener }
 

@@ -7,7 +7,7 @@ import { Limit } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
 import type { Caller, RequestLog } from '../request/pipeline/caller.ts'
 import type { ToolRuns, UndoneTask } from '../request/pipeline/seams.ts'
-import { fromResultJson } from '../request/questions/request-state.ts'
+import { findResult } from '../request/questions/step-results.ts'
 import type { TaskRecord } from './record.ts'
 import { keyFrom, type StoredTask, type TaskKey } from './records.ts'
 import { TaskLost, TaskRun, type TaskRunDependencies } from './run.ts'
@@ -243,7 +243,7 @@ const LEFT: { readonly [K in LeftReason]: string } = {
 }
 
 function toUndone ({ results }: TaskRecord): UndoneTask {
-  return { resultOf: (key) => Object.hasOwn(results, key) ? fromResultJson(results[key] ?? '[]') : undefined }
+  return { resultOf: (key) => findResult(results, key) }
 }
 
 /** The caller that began the task, for limits and shares. */

@@ -91,6 +91,45 @@ t.test('a tool error is a result, whatever the handler would have come to', asyn
   })
 })
 
+t.test('a step that has failed fails again in the next run, and is not done again', async (t) => {
+  const { client, taskId } = await serveTask(t, `
+    const seen = []
+    const fail = (error) => () => { notes.steps.push('tried'); if (run === 1) throw error; return 'late luck' }
+    const note = (error) => seen.push([error.name, error.message, error instanceof ToolError].join())
+    await ctx.once('first', fail(new RangeError('too far'))).catch(note)
+    await ctx.step('second', { retries: 1, backoffMs: 1 }, fail(new TypeError('odd'))).catch(note)
+    await ctx.once('third', fail(new ToolError('Sold out.'))).catch(note)
+    await ctx.once('other way', did('other way'))
+    await ctx.sleep(1000)
+    return seen.join(';')`)
+  t.match(await client.until(taskId, 'completed'), {
+    result: { content: [{ text: 'RangeError,too far,false;TypeError,odd,false;ToolError,Sold out.,true' }] }
+  })
+  t.strictSame(notes.steps, ['tried', 'tried', 'tried', 'tried', 'other way'])
+})
+
+t.test('a handler tries a step again after its failure, and each run sees the same attempts', async (t) => {
+  const { client, taskId } = await serveTask(t, `
+    let attempts = 0
+    for (;;) {
+      attempts++
+      try {
+        await ctx.once('desk', () => {
+          did('tried')()
+          if (notes.steps.length < 3) throw new Error('shut')
+          return 'open'
+        })
+        break
+      } catch {
+        await ctx.sleep(10)
+      }
+    }
+    await ctx.sleep(1000)
+    return attempts + ' attempts in run ' + run`)
+  t.match(await client.until(taskId, 'completed'), { result: { content: [{ text: '3 attempts in run 2' }] } })
+  t.strictSame(notes.steps, ['tried', 'tried', 'tried'])
+})
+
 t.test('branches go on in any order, and what comes after them too', async (t) => {
   const { client, taskId } = await serveTask(t, `
     const branch = async (name, ms) => {

@@ -189,7 +189,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
           enter: (kind, keys) => journal().enter(kind, keys),
           leave: () => journal().leave(),
           finish: () => journal().finish(),
-          runStep: async (work) => await journal().runStep(work),
+          runStep: async (key, work) => await journal().runStep(key, work),
           sleep: async (ms, key, wait) => await journal().sleep(ms, key, wait)
         }, principal, address)
         const journal = () => {

@@ -69,7 +69,10 @@ export interface RoundRequest {
 /** Answers and results as JSON, by the key of `ask` or `once`. */
 export interface RequestState {
   readonly answers: Map<string, string>
-  /** Each result is an array of one. The array is empty if the result is `undefined`. */
+  /**
+   * Each result is an array of one. The array is empty if the result is `undefined`. The failure of a step of
+   * a task is an object.
+   */
   readonly results: Map<string, string>
 }
 
@@ -90,8 +93,8 @@ export interface Journal {
   leave (): void
   /** Throws a JournalMismatch if an earlier run came to more operations than this one. */
   finish (): void
-  /** Calls the work of a `once`. It must not sleep. */
-  runStep<T> (work: () => Promise<T>): Promise<T>
+  /** Does the work of a `once`, which must not sleep. Keeps its failure, as the result of the key. */
+  runStep<T> (key: string, work: () => Promise<T>): Promise<T>
   /**
    * Called before the work of each `once`. Resolves when it may begin. Rejects if the task no longer runs
    * here, or cannot be kept. Returns `undefined` if it may begin now.

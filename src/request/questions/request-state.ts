@@ -53,9 +53,3 @@ function toCanonicalJson (value: object): string {
     throw error
   }
 }
-
-/** Returns the result of a `once`, which is kept as an array. */
-export function fromResultJson (json: string): unknown {
-  const array: unknown = JSON.parse(json)
-  return Array.isArray(array) ? array[0] : undefined
-}

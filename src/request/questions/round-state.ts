@@ -3,6 +3,7 @@
 import { quote } from '../../base/words.ts'
 import type { RequestState } from './input-round.ts'
 import { type Answer, findJsonProblem, type Question } from './question.ts'
+import { toAttemptName } from './step-results.ts'
 
 /** `ask` rejects with this while answers are missing, to end the handler. It is not reported as an error. */
 export class InputRequired extends Error {
@@ -25,9 +26,10 @@ export async function runOnce<T> (key: string, fn: () => T | Promise<T>): Promis
   return result
 }
 
-/** The keys of a run: each names one piece of work, or one sleep. */
+/** The keys of a run: each names one piece of work, or one sleep. Work that has failed may be tried again. */
 export class UsedKeys {
   readonly #names = new Set<string>()
+  readonly #failures = new Map<string, number>()
 
   /** Returns the error for a key that was used before. */
   use (what: 'once or step' | 'sleep', key: string): Error | undefined {
@@ -41,7 +43,13 @@ export class UsedKeys {
   }
 
   /** Lets the key be used again: its work has failed. */
-  free (what: 'once or step', key: string): void { this.#names.delete(`${what} ${key}`) }
+  free (what: 'once or step', key: string): void {
+    this.#names.delete(`${what} ${key}`)
+    this.#failures.set(key, (this.#failures.get(key) ?? 0) + 1)
+  }
+
+  /** Returns the name under which the next attempt at this work is kept. */
+  attemptName (key: string): string { return toAttemptName(key, (this.#failures.get(key) ?? 0) + 1) }
 }
 
 export interface AskedQuestion {

@@ -13,9 +13,10 @@ import type { OrderOptions, InputRound, RequestState, RoundRequest, Wait } from 
 import type { Answer, Question } from './question.ts'
 import { readQuestions } from './questions.ts'
 import {
-  fromResultJson, openState, sealState, toBindingText, toStateBytes, toObjectJson
+  openState, sealState, toBindingText, toStateBytes, toObjectJson
 } from './request-state.ts'
 import { InputRequired, RoundState, runOnce, type AskedQuestion } from './round-state.ts'
+import { fromResultJson, toResultJson } from './step-results.ts'
 
 export interface SealedRoundOptions {
   readonly sealer: Sealer
@@ -176,26 +177,27 @@ export class SealedInputRound implements InputRound {
 
   async #once (key: string, fn: () => unknown): Promise<unknown> {
     const { journal } = this.#request
-    if (journal === undefined) return await this.#findOrRun(key, fn)
-    const entering = journal.enter('step', [key])
+    if (journal === undefined) return await this.#findOrRun(key, () => runOnce(key, fn))
+    // The failure of a step is kept too: the handler may have caught it, and must come to it again.
+    const name = this.#state.keys.attemptName(key)
+    const entering = journal.enter('step', [name])
     try {
       if (entering !== undefined) await entering
-      return await this.#findOrRun(key, fn)
+      return await this.#findOrRun(name, async () => await journal.runStep(name, () => runOnce(key, fn)))
     } finally {
       journal.leave()
     }
   }
 
-  async #findOrRun (key: string, fn: () => unknown): Promise<unknown> {
+  async #findOrRun (name: string, run: () => Promise<unknown>): Promise<unknown> {
     const { results } = this.#state.requestState
-    const { journal } = this.#request
-    const earlier = results.get(key)
+    const earlier = results.get(name)
     if (earlier !== undefined) return fromResultJson(earlier)
     const allowing = this.allowStep()
     if (allowing !== undefined) await allowing
-    const result = await (journal === undefined ? runOnce(key, fn) : journal.runStep(() => runOnce(key, fn)))
-    results.set(key, result === undefined ? '[]' : JSON.stringify([result]))
-    await journal?.keep(key)
+    const result = await run()
+    results.set(name, toResultJson(result))
+    await this.#request.journal?.keep(name)
     return result
   }
 }

@@ -1,0 +1,43 @@
+// The results and the failures of steps, as JSON. A task keeps failures too: its handler may have caught one
+// and gone on, and must come to it again when it runs again.
+
+import { isToolError, ToolError } from '../../author/tool-error.ts'
+import { clip, toError } from '../../base/words.ts'
+import { isObject } from '../../protocol/json-rpc.ts'
+
+/** The longest message of a failure that is kept. */
+const MAX_MESSAGE_LENGTH = 1000
+
+/** A result is an array of one, or of none if it is `undefined`. */
+export function toResultJson (result: unknown): string {
+  return result === undefined ? '[]' : JSON.stringify([result])
+}
+
+/** Writes the name and the message of an error: the handler gets them again. */
+export function toFailureJson (error: unknown): string {
+  const { name, message } = toError(error)
+  return JSON.stringify({ name, message: clip(message, MAX_MESSAGE_LENGTH), isTool: isToolError(error) })
+}
+
+/** Returns the result of a step, or throws its failure. */
+export function fromResultJson (json: string): unknown {
+  const kept: unknown = JSON.parse(json)
+  if (Array.isArray(kept)) return kept[0]
+  const { name, message, isTool } = isObject(kept) ? kept : {}
+  if (isTool === true) throw new ToolError(String(message))
+  throw Object.assign(new Error(String(message)), { name: String(name) })
+}
+
+/** Names an attempt at a step, from 1: a handler may try a step again after its failure. */
+export function toAttemptName (key: string, attempt: number): string {
+  return attempt === 1 ? key : `${key} (attempt ${attempt})`
+}
+
+/** Returns the result of the last attempt at a step. `undefined` if that has failed, or has not ended. */
+export function findResult (results: { readonly [name: string]: string }, key: string): unknown {
+  let last: string | undefined
+  for (let attempt = 1; Object.hasOwn(results, toAttemptName(key, attempt)); attempt++) {
+    last = results[toAttemptName(key, attempt)]
+  }
+  return last?.startsWith('[') === true ? fromResultJson(last) : undefined
+}
