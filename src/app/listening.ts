@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Service } from '../app.ts'
 import { StartError } from '../base/lifecycle.ts'
-import { counted, messageOf } from '../base/words.ts'
+import { codeOf, counted, messageOf } from '../base/words.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import type { Config } from '../ops/config/settings.ts'
 import type { ServiceLog } from '../ops/log/log.ts'
@@ -42,7 +42,7 @@ async function listen (
   try {
     return await app.listen({ host, port: port ?? 0 })
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const code = String(codeOf(error) ?? '')
     const advice = advices[code]
     const reason = advice === undefined ? messageOf(error) : `${advice} (${code})`
     throw new StartError(`Cannot listen on port ${port} of ${host}: ${reason}`, { cause: error })

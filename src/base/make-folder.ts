@@ -3,6 +3,7 @@
 
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { codeOf } from './words.ts'
 
 /**
  * Does nothing for a folder that exists. Throws if it cannot be created. Returns the outermost folder that
@@ -13,7 +14,7 @@ export function makeFolder (path: string, mode?: number): string | undefined {
     return makeOne(path, mode)
   } catch (error) {
     const parent = dirname(path)
-    if (parent === path || !hasCode(error, 'ENOENT')) throw error
+    if (parent === path || codeOf(error) !== 'ENOENT') throw error
     const outermost = makeFolder(parent, mode)
     const made = makeOne(path, mode)
     return outermost ?? made
@@ -25,11 +26,7 @@ function makeOne (path: string, mode: number | undefined): string | undefined {
     mkdirSync(path, mode)
     return path
   } catch (error) {
-    if (!hasCode(error, 'EEXIST') || !statSync(path).isDirectory()) throw error
+    if (codeOf(error) !== 'EEXIST' || !statSync(path).isDirectory()) throw error
     return undefined
   }
-}
-
-function hasCode (error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -10,6 +10,11 @@ export function messageOf (error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** Returns the code of an error of the system or of Node, such as `ENOENT`. `undefined` if it has none. */
+export function codeOf (error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
 /** Returns the error, or an error with the text of any other value that was thrown. */
 export function toError (error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { makeFolder } from '../../base/make-folder.ts'
 import { random } from '../../base/time.ts'
-import { messageOf } from '../../base/words.ts'
+import { codeOf, messageOf } from '../../base/words.ts'
 import { ABANDONED_MS, expiryOf, type ByteRange, type FileStorage } from '../storage.ts'
 
 const INCOMPLETE = '.incomplete-'
@@ -80,7 +80,7 @@ async function openStream (path: string, range: ByteRange | undefined): Promise<
 
 async function orUndefined<T> (opening: Promise<T>): Promise<T | undefined> {
   return await opening.catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   })
 }

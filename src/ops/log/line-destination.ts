@@ -3,6 +3,7 @@
 // gets another reader. The end of the process never waits for them.
 
 import { close, closeSync, constants, openSync, write, writeSync } from 'node:fs'
+import { codeOf } from '../../base/words.ts'
 import { type Timer, timers } from '../../base/time.ts'
 
 /** Lines are written after this time, in milliseconds, if they are not written before. */
@@ -237,7 +238,7 @@ export class LineDestination {
 
 /** Whether a pipe has no room now. */
 function isFull (error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY')
+  return codeOf(error) === 'EAGAIN' || codeOf(error) === 'EBUSY'
 }
 
 function pauseThread (ms: number): void {

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
-import { messageOf } from '../../base/words.ts'
+import { codeOf, messageOf } from '../../base/words.ts'
 import { ConfigError } from '../config/config.ts'
 import { SETTINGS, type Config } from '../config/settings.ts'
 
@@ -52,7 +52,7 @@ function readText (file: string, place: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    if (codeOf(error) === 'ENOENT') return ''
     const reason = messageOf(error)
     throw new ConfigError([`${place} cannot be read: ${reason}`], { cause: error })
   }

@@ -3,7 +3,7 @@
 import { createLog, SERVICE_LEVELS } from '../../../author/log.ts'
 import { runWithin } from '../../../base/deadline.ts'
 import { singleFlight } from '../../../base/single-flight.ts'
-import { messageOf } from '../../../base/words.ts'
+import { codeOf, messageOf } from '../../../base/words.ts'
 import type { CompiledDependency } from '../definitions/compile-dependency.ts'
 
 const CHECK_TIMEOUT_MS = 3000
@@ -87,5 +87,5 @@ function reasonOf (error: unknown, { secrets }: CompiledDependency): string {
 function textOf (error: unknown): string {
   const message = messageOf(error)
   // The error of a connection that was tried on several addresses has only a code.
-  return message === '' && error instanceof Error && 'code' in error ? String(error.code) : message
+  return message === '' ? String(codeOf(error) ?? '') : message
 }

@@ -3,6 +3,7 @@
 import type { Context } from '../../../author/context.ts'
 import type { ToolDefinition } from '../../../author/define-tool.ts'
 import { ToolError } from '../../../author/tool-error.ts'
+import { applyTo } from '../../../base/apply-to.ts'
 import { ContractError } from '../results/result-json.ts'
 
 /** The caller may not use the tool with these arguments. */
@@ -10,18 +11,14 @@ export class NotAllowed extends ToolError {}
 
 /** Returns the output of `run`. Throws, or rejects with, NotAllowed if the caller is not allowed. */
 export function runAuthorized (definition: ToolDefinition, args: unknown, ctx: Context): unknown {
-  const deciding = authorize(definition, args, ctx)
-  return deciding instanceof Promise
-    ? deciding.then(() => definition.run(args, ctx))
-    : definition.run(args, ctx)
+  return applyTo(authorize(definition, args, ctx), () => definition.run(args, ctx))
 }
 
 /** Throws, or rejects with, NotAllowed if the caller is not allowed. */
 export function authorize (definition: ToolDefinition, args: unknown, ctx: Context): void | Promise<void> {
   if (definition.authorize === undefined) return
   const decision: unknown = definition.authorize(ctx.principal, args, ctx)
-  if (decision instanceof Promise) return decision.then((settled) => checkDecision(definition, settled))
-  checkDecision(definition, decision)
+  return applyTo(decision, (settled) => checkDecision(definition, settled))
 }
 
 /** Throws for any decision but `true`: an author may have forgotten a `return`. */

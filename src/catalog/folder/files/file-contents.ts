@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { constants, createReadStream, type Stats } from 'node:fs'
 import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { codeOf } from '../../../base/words.ts'
 import type { OutputContents } from '../../../author/define-resource.ts'
 import { BYTES_TYPE, mediaTypeOfName, TEXT_TYPE } from '../../../base/media-types.ts'
 import { resourceTooLarge } from '../../../protocol/errors.ts'
@@ -111,7 +112,7 @@ async function openRegular (
       if (!isInFolder) await handle.close()
     }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && GONE.has(error.code)) return undefined
+    if (GONE.has(codeOf(error))) return undefined
     throw error
   }
 }

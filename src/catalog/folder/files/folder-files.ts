@@ -4,6 +4,7 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
 import { join, posix, sep } from 'node:path'
+import { codeOf } from '../../../base/words.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
 
 export interface FolderFile {
@@ -42,7 +43,7 @@ export function toStamp ({ mtimeMs, size, ino }: Stats): string {
 
 /** Whether the error says that a path does not exist. */
 export function isMissingPath (error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+  return codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
 }
 
 interface ListListener {

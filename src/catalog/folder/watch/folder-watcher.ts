@@ -5,6 +5,7 @@ import { lstatSync, watch as watchNode } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import { watch as watchFiles } from 'chokidar'
+import { codeOf } from '../../../base/words.ts'
 import { clock, type Timer, timers } from '../../../base/time.ts'
 import { isObject } from '../../../protocol/json-rpc.ts'
 import { isNeverPart, type IgnoredPaths } from '../catalog-parts.ts'
@@ -159,10 +160,6 @@ async function openWatchers (
 
 function isLink (path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
-}
-
-function codeOf (error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
 /**

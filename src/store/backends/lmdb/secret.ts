@@ -3,6 +3,7 @@
 
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../../../base/words.ts'
 import { random } from '../../../base/time.ts'
 import type { KeptSecret } from '../backend.ts'
 
@@ -23,7 +24,7 @@ function readIfThere (file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }
