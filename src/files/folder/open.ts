@@ -35,8 +35,10 @@ export async function openFolderStorage (folder: string): Promise<FileStorage> {
           await file.close()
         }
         await rename(draft, pathOf(key))
+        await syncNames(folder)
       } catch (error) {
         await rm(draft, { force: true })
+        await rm(pathOf(key), { force: true })
         throw error
       }
     },
@@ -70,6 +72,19 @@ export async function openFolderStorage (folder: string): Promise<FileStorage> {
 
 async function writeAll (file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten
+}
+
+/** Makes the names in a folder as durable as its files: a loss of power would undo the last rename. */
+async function syncNames (folder: string): Promise<void> {
+  const directory = await open(folder, constants.O_RDONLY)
+  try {
+    await directory.sync()
+  } catch (error) {
+    // Some network file systems cannot do it, and need not.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EINVAL')) throw error
+  } finally {
+    await directory.close()
+  }
 }
 
 /** Opens the file at once: if it is deleted later, the stream still reads it to its end. */

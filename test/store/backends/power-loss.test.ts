@@ -1,0 +1,47 @@
+// What the folders of state and of files have after the machine has lost its power.
+
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openFolderStorage } from '../../../src/files/folder/open.ts'
+import { createStorageKey } from '../../../src/files/storage.ts'
+import { openLmdbStateStore } from '../../../src/store/backends/lmdb/state-store.ts'
+import type { StateStore } from '../../../src/store/records/state-store.ts'
+import { textOf, toValue } from '../../helpers/state-value.ts'
+import { openSmallDisk } from '../../servers/small-disk.ts'
+
+const LIFETIME = { idleMs: 3_600_000 }
+const keyOf = (index: number) => ({ owner: 'o', name: `n${index}` })
+
+function openStore (t: Test, folder: string): StateStore {
+  const store = openLmdbStateStore(folder)
+  t.teardown(async () => await store.close())
+  return store
+}
+
+t.test('acknowledged writes to a folder survive the loss of power', async (t) => {
+  const disk = await openSmallDisk(t)
+  if (disk === undefined) return
+  const store = openStore(t, join(disk.folder, 'state'))
+  const expected = await Promise.all(Array.from({ length: 300 }, async (_, index) => {
+    const created = await store.create(keyOf(index), toValue('created'), LIFETIME, 1000)
+    if (typeof created === 'string') throw new Error(created)
+    if (index % 3 === 0) return 'created'
+    if (index % 3 === 1) await store.replace(keyOf(index), created.version, toValue('replaced'))
+    else await store.delete(keyOf(index))
+    return index % 3 === 1 ? 'replaced' : undefined
+  }))
+  const after = openStore(t, join(await disk.losePower(), 'state'))
+  const values = await Promise.all(expected.map(async (_, index) => textOf(await after.read(keyOf(index)))))
+  t.strictSame(values, expected)
+})
+
+t.test('a file that was kept in a folder survives the loss of power', async (t) => {
+  const disk = await openSmallDisk(t)
+  if (disk === undefined) return
+  const storage = await openFolderStorage(join(disk.folder, 'files'))
+  const key = createStorageKey(Date.now() + 3_600_000)
+  await storage.write(key, (async function * () { yield Buffer.from('kept') })())
+  const after = await openFolderStorage(join(await disk.losePower(), 'files'))
+  const file = await after.read(key)
+  t.equal((await file?.toArray())?.join(''), 'kept')
+})
