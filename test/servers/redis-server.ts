@@ -24,6 +24,8 @@ export interface RedisServer {
   /** The server keeps its connections and does not answer, until `thaw` is called. */
   freeze (): void
   thaw (): void
+  /** Takes away the room for files beyond this size, in bytes, or gives it back: the disk is then full. */
+  limitFiles (bytes: number | 'unlimited'): Promise<void>
 }
 
 export interface RedisServerOptions {
@@ -80,7 +82,8 @@ export async function startRedisServer (
     async kill () { await end(child) },
     async restart () { child = await launch() },
     freeze () { child.kill('SIGSTOP') },
-    thaw () { child.kill('SIGCONT') }
+    thaw () { child.kill('SIGCONT') },
+    async limitFiles (bytes) { await limitFiles(child, bytes) }
   }
 }
 
@@ -122,7 +125,9 @@ export async function startRedisSentinel (
 
 export function createLauncher (t: Test, args: readonly string[]): () => Promise<ChildProcess> {
   return async () => {
-    const child = spawn('redis-server', [...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    // Without the trap, a write beyond the limit of files ends the process. Node.js ignores that signal too.
+    const command = ['-c', 'trap "" XFSZ && exec redis-server "$@"', 'sh', ...args]
+    const child = spawn('/bin/sh', command, { stdio: ['ignore', 'pipe', 'pipe'] })
     t.teardown(async () => await end(child))
     let printed = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => { printed += text })
@@ -134,6 +139,11 @@ export function createLauncher (t: Test, args: readonly string[]): () => Promise
     }, 'redis-server', 30_000)
     return child
   }
+}
+
+/** Limits the size of the files that a process may write. A write beyond it fails as on a full disk. */
+export async function limitFiles ({ pid }: ChildProcess, bytes: number | 'unlimited'): Promise<void> {
+  await promisify(execFile)('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`])
 }
 
 async function end (child: ChildProcess): Promise<void> {
