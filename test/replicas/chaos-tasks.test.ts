@@ -31,6 +31,7 @@ const PLACES = 3
 const SPARES = CHAOS_TASKS === undefined ? 3 : 60
 /** The master's last writes, which its replica never gets: none of them may be acknowledged. */
 const CUT_OFF_MS = 300
+const PROBE_EVERY_MS = 50
 const END_DEADLINE_MS = 180_000
 
 /** `began` for each call of a step's function, `got` for what the step returned to the handler. */
@@ -99,6 +100,7 @@ async function check (t: Test, over: AbortController): Promise<void> {
   t.equal(created.filter(({ resultType }) => resultType === 'task').length, TASKS)
 
   const killing = killInTurn(places, over.signal)
+  const probing = probe(client, created[0]?.taskId, over.signal)
   const ended = new Map<string, Message>()
   const ending = Promise.all(created.map(async ({ taskId }) => {
     ended.set(taskId, await untilEnd(client, taskId))
@@ -109,6 +111,7 @@ async function check (t: Test, over: AbortController): Promise<void> {
   await ending
   over.abort()
   const { kills, seconds } = await killing
+  const longestMs = await probing
 
   const found = await Promise.all(created.map(async ({ taskId }) => await client.get(taskId)))
   t.strictSame(found.filter(({ status }) => status !== 'completed'), [], 'each task is completed')
@@ -128,8 +131,10 @@ async function check (t: Test, over: AbortController): Promise<void> {
   t.ok(endedBefore > 0 && stepsBefore > 0, 'results and steps were acknowledged before the failover')
   if (CHAOS_TASKS !== undefined) t.ok(kills >= Math.floor(seconds) - 1, 'a replica was killed every second')
   const begun = lines.filter(({ what }) => what === 'began').length
-  t.comment(`${TASKS} tasks of ${STEPS} steps: ${found.length} ended, ${got.size} steps recorded, ` +
-    `${doubled.length} doubled, ${TASKS * STEPS - got.size} lost, ${wrong.length} wrong results`)
+  const stranded = found.filter(({ status }) => status === 'working')
+  t.comment(`acknowledged: ${TASKS} tasks, ${got.size} of their ${TASKS * STEPS} steps, ${ended.size} results`)
+  t.comment(`lost: ${TASKS * STEPS - got.size + wrong.length}, doubled: ${doubled.length}, ` +
+    `stranded: ${stranded.length}; longest time unavailable: tasks ${longestMs} ms`)
   t.comment(`${begun} calls of steps, ${begun - TASKS * STEPS} of them repeated`)
   t.comment(`${kills} kills of a replica in ${seconds.toFixed(1)} s`)
   t.comment(`1 failover of Redis: a new master after ${failoverMs} ms, a task read after ${awayMs} ms; ` +
@@ -174,6 +179,18 @@ async function untilEnd (client: TaskClient, taskId: string): Promise<Message> {
     if (task.status !== 'working' || performance.now() > deadline) return task
     await pause(300)
   }
+}
+
+/** Reads a task again and again. Resolves to the longest time until it was answered. */
+async function probe (client: TaskClient, taskId: string, signal: AbortSignal): Promise<number> {
+  let longestMs = 0
+  while (!signal.aborted) {
+    const begun = performance.now()
+    await client.get(taskId)
+    longestMs = Math.max(longestMs, Math.round(performance.now() - begun))
+    await pause(PROBE_EVERY_MS)
+  }
+  return longestMs
 }
 
 /** Kills the replicas in turn, one every second, until the signal aborts. */

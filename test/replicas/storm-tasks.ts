@@ -67,3 +67,14 @@ export class TaskLedger {
     else this.failed.push(task ?? { taskId, error })
   }
 }
+
+/** The values that each step returned to any run, by task and key. */
+export function toValues (notes: string): Map<string, Set<string>> {
+  const values = new Map<string, Set<string>>()
+  for (const line of notes.trim().split('\n')) {
+    const [task = '', key = '', value = ''] = line.split(' ')
+    const name = `${task} ${key}`
+    values.set(name, (values.get(name) ?? new Set()).add(value))
+  }
+  return values
+}

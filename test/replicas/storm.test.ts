@@ -19,7 +19,7 @@ import { EntryLedger, KeyLedger } from './storm-calls.ts'
 import { SCOPE, toReleases } from './storm-catalog.ts'
 import { StormClient } from './storm-client.ts'
 import { wreak } from './storm-faults.ts'
-import { TaskLedger } from './storm-tasks.ts'
+import { TaskLedger, toValues } from './storm-tasks.ts'
 import { UploadLedger } from './storm-uploads.ts'
 import { WeakClient } from './storm-weak-client.ts'
 
@@ -79,7 +79,7 @@ async function checkStorm (t: Test, over: AbortController): Promise<void> {
   const exits = await Promise.all(faults.exits)
   over.abort()
 
-  const notes = toNotes(await readFile(file, 'utf8').catch(() => ''))
+  const notes = toValues(await readFile(file, 'utf8').catch(() => ''))
   const doubled = [...notes].filter(([, { size }]) => size > 1)
   t.strictSame(tasks.open, [], 'every task ended')
   t.strictSame(tasks.failed, [], 'no task failed')
@@ -136,15 +136,4 @@ function repeat (
   return Array.from({ length: clients }, async (_, client) => {
     for (let number = 0; !signal.aborted; number++) await work(`${client}-${number}`, number)
   })
-}
-
-/** The values that each step returned to any run, by task and key. */
-function toNotes (notes: string): Map<string, Set<string>> {
-  const values = new Map<string, Set<string>>()
-  for (const line of notes.trim().split('\n')) {
-    const [task = '', key = '', value = ''] = line.split(' ')
-    const name = `${task} ${key}`
-    values.set(name, (values.get(name) ?? new Set()).add(value))
-  }
-  return values
 }

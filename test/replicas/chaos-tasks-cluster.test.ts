@@ -1,0 +1,74 @@
+// The slots of a Redis cluster move from node to node, one after the other, while three replicas serve tasks,
+// handles and repeated calls. What was acknowledged is there, once. CHAOS_SECONDS is the duration: then
+// replicas are killed as well. `npm run chaos:tasks` prints the figures of a minute.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { toReplicaEnvironment } from '../helpers/replicas.ts'
+import { hasNginx, startNginx } from '../servers/nginx.ts'
+import { hasRedisServer, startRedisCluster } from '../servers/redis-server.ts'
+import { openSlots, type Slots } from '../servers/redis-slots.ts'
+import { checkLoad, prepareLoad } from './chaos-tasks-load.ts'
+import { openPlaces, type Place } from './places.ts'
+
+const IS_LONG = process.env.CHAOS_SECONDS !== undefined
+const SECONDS = Number(process.env.CHAOS_SECONDS ?? 2)
+const LEASE_MS = 1500
+const KILL_EVERY_MS = 4000
+/** How long the keys of a slot are on two nodes. */
+const HALFWAY_MS = 100
+const MIN_MOVES = 4
+const CHANNEL = 'trivet:broadcast'
+
+if (hasRedisServer(t) && hasNginx(t)) {
+  t.setTimeout(SECONDS * 1000 + 180_000)
+  t.test('nothing acknowledged is lost or doubled while slots of a cluster move', {
+    timeout: SECONDS * 1000 + 150_000
+  }, async (t) => {
+    const over = new AbortController()
+    try {
+      await check(t, over.signal)
+    } finally {
+      over.abort()
+    }
+  })
+}
+
+async function check (t: Test, signal: AbortSignal): Promise<void> {
+  const { url, nodes } = await startRedisCluster(t)
+  const slots = openSlots(t, nodes, HALFWAY_MS)
+  const setup = await prepareLoad(t, LEASE_MS)
+  const environment = {
+    ...await toReplicaEnvironment(t, url, setup.environment.TRIVET_CATALOG ?? ''), ...setup.environment
+  }
+  const places = await openPlaces(t, { signal, places: 3, spares: IS_LONG ? 3 : 0, environment })
+  const origin = await startNginx(t, places.map(({ port }) => port))
+  await checkLoad(t, `${origin}/mcp`, setup, async () => {
+    const end = performance.now() + SECONDS * 1000
+    const [moves, kills] = await Promise.all([moveSlots(slots, end), IS_LONG ? killInTurn(places, end) : 0])
+    return `${SECONDS} s: ${moves} slots moved, ${kills} replicas killed`
+  })
+}
+
+/** Moves the slot of the channel, and then those of keys, until the time is over and some have moved. */
+async function moveSlots ({ keys, move }: Slots, end: number): Promise<number> {
+  let moves = 0
+  const isOver = () => performance.now() > end && moves >= MIN_MOVES
+  for (let channel: readonly string[] = [CHANNEL]; !isOver(); channel = []) {
+    // One key of each slot: an owner has many.
+    const ofSlots = new Map((await keys()).map((key) => [/\{(.*?)\}/.exec(key)?.[1], key]))
+    for (const key of [...channel, ...ofSlots.values()]) {
+      if (isOver()) break
+      await move(key)
+      moves++
+      await pause(HALFWAY_MS)
+    }
+  }
+  return moves
+}
+
+async function killInTurn (places: readonly Place[], end: number): Promise<number> {
+  let kills = 0
+  for (; performance.now() < end; await pause(KILL_EVERY_MS)) await places[kills++ % places.length]?.replace()
+  return kills
+}
