@@ -129,7 +129,7 @@ async function check (t: Test, over: AbortController): Promise<void> {
   })
   t.strictSame(wrong, [], 'each result is that of the steps, and stays the one that the client has read')
   t.ok(endedBefore > 0 && stepsBefore > 0, 'results and steps were acknowledged before the failover')
-  if (CHAOS_TASKS !== undefined) t.ok(kills >= Math.floor(seconds) - 1, 'a replica was killed every second')
+  if (CHAOS_TASKS !== undefined) t.ok(kills >= 0.9 * seconds - 1, 'a replica was killed every second')
   const begun = lines.filter(({ what }) => what === 'began').length
   const stranded = found.filter(({ status }) => status === 'working')
   t.comment(`acknowledged: ${TASKS} tasks, ${got.size} of their ${TASKS * STEPS} steps, ${ended.size} results`)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import { openRedisBroadcast } from '../../../../src/store/backends/redis/broadcast.ts'
 import { openRedis } from '../../../../src/store/backends/redis/connection.ts'
@@ -8,6 +9,7 @@ import { until, within } from '../../../helpers/deadline.ts'
 import {
   hasRedisServer, startRedisCluster, startRedisServer, type RedisServer
 } from '../../../servers/redis-server.ts'
+import { openSlots } from '../../../servers/redis-slots.ts'
 
 type OnError = (error: unknown) => void
 
@@ -281,13 +283,17 @@ if (hasRedisServer(t)) {
     t.strictSame(heard.filter(isUpdate), [updated(1)])
   })
 
-  t.test('works in a cluster', { timeout: 60_000 }, async (t) => {
-    const { url } = await startRedisCluster(t)
+  t.test('works in a cluster, also after its slot has moved', { timeout: 60_000 }, async (t) => {
+    const { url, nodes } = await startRedisCluster(t)
     const [here, there] = [await connect(t, url), await connect(t, url)]
     const heard = hearEvents(there)
     await here.publish(updated(1))
     await until(() => heard.length > 0, 'the event')
     t.strictSame(heard, [updated(1)])
+    await openSlots(t, nodes, 0).move(CHANNEL)
+    await until(() => heard.some(isMissed), 'the report that events may be missing', 20_000)
+    await here.publish(updated(2))
+    await until(() => isDeepStrictEqual(heard.at(-1), updated(2)), 'an event after the move')
   })
 
   t.test('the time is that of Redis, also in a cluster', { timeout: 60_000 }, async (t) => {
