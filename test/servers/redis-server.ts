@@ -33,6 +33,8 @@ export interface RedisServerOptions {
   /** Whether each write is stored in a file before it is acknowledged. */
   readonly isDurable?: boolean
   readonly args?: readonly string[]
+  /** Where it keeps its files. A new folder by default. */
+  readonly folder?: string
 }
 
 /** Whether Redis can be started here. See `hasPrograms`. */
@@ -64,10 +66,10 @@ export function isComplete (t: Test, missing: readonly string[], debianPackage: 
 
 /** Starts one server, and stops it when the test ends. */
 export async function startRedisServer (
-  t: Test, { password, isDurable = false, args = [] }: RedisServerOptions = {}
+  t: Test, { password, isDurable = false, args = [], ...options }: RedisServerOptions = {}
 ): Promise<RedisServer> {
   const port = await findFreePort()
-  const folder = await makeFolder(t)
+  const folder = options.folder ?? await makeFolder(t)
   const launch = createLauncher(t, [
     '--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', isDurable
       ? 'yes'

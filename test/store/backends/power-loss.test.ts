@@ -1,4 +1,4 @@
-// What the folders of state and of files have after the machine has lost its power.
+// What the folders of state and of files, and a Redis, have after the machine has lost its power.
 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -7,7 +7,9 @@ import { createStorageKey } from '../../../src/files/storage.ts'
 import { openLmdbStateStore } from '../../../src/store/backends/lmdb/state-store.ts'
 import type { StateStore } from '../../../src/store/records/state-store.ts'
 import { textOf, toValue } from '../../helpers/state-value.ts'
+import { hasRedisServer, startRedisServer } from '../../servers/redis-server.ts'
 import { openSmallDisk } from '../../servers/small-disk.ts'
+import { connect } from './redis/connect.ts'
 
 const LIFETIME = { idleMs: 3_600_000 }
 const keyOf = (index: number) => ({ owner: 'o', name: `n${index}` })
@@ -19,9 +21,23 @@ function openStore (t: Test, folder: string): StateStore {
 }
 
 t.test('acknowledged writes to a folder survive the loss of power', async (t) => {
+  await checkLoss(t, async (folder) => openStore(t, join(folder, 'state')))
+})
+
+if (hasRedisServer(t)) {
+  t.test('acknowledged writes to a Redis with appendfsync always survive the loss of power', async (t) => {
+    await checkLoss(t, async (folder) => {
+      const server = await startRedisServer(t, { isDurable: true, folder })
+      return await connect(t, server.url)
+    })
+  })
+}
+
+/** @param open opens a store whose files are on this disk. */
+async function checkLoss (t: Test, open: (folder: string) => Promise<StateStore>): Promise<void> {
   const disk = await openSmallDisk(t)
   if (disk === undefined) return
-  const store = openStore(t, join(disk.folder, 'state'))
+  const store = await open(disk.folder)
   const expected = await Promise.all(Array.from({ length: 300 }, async (_, index) => {
     const created = await store.create(keyOf(index), toValue('created'), LIFETIME, 1000)
     if (typeof created === 'string') throw new Error(created)
@@ -30,10 +46,10 @@ t.test('acknowledged writes to a folder survive the loss of power', async (t) =>
     else await store.delete(keyOf(index))
     return index % 3 === 1 ? 'replaced' : undefined
   }))
-  const after = openStore(t, join(await disk.losePower(), 'state'))
+  const after = await open(await disk.losePower())
   const values = await Promise.all(expected.map(async (_, index) => textOf(await after.read(keyOf(index)))))
   t.strictSame(values, expected)
-})
+}
 
 t.test('a file that was kept in a folder survives the loss of power', async (t) => {
   const disk = await openSmallDisk(t)
