@@ -1,7 +1,7 @@
 // The contract of all due times. A new backend is done when its due times pass.
 
 import type { Test } from 'tap'
-import type { DueTimes } from '../../src/store/records/due-times.ts'
+import type { DueEntry, DueTimes } from '../../src/store/records/due-times.ts'
 
 interface CheckedDueTimes {
   readonly dueTimes: DueTimes
@@ -9,6 +9,20 @@ interface CheckedDueTimes {
   pass (ms: number): Promise<void> | void
   /** The same due times, as another replica opens them. Absent if they exist in one process only. */
   reopen? (): Promise<DueTimes>
+}
+
+/** Reads all pages of the list. */
+async function listAll (dueTimes: DueTimes, limit: number, between = async () => {}) {
+  const entries: DueEntry[] = []
+  let pages = 0
+  for (let from: string | undefined; ;) {
+    const page = await dueTimes.list(from, limit)
+    pages++
+    entries.push(...page.entries)
+    if (page.next === undefined) return { entries, pages }
+    from = page.next
+    await between()
+  }
 }
 
 /**
@@ -131,5 +145,51 @@ export function checkDueTimes (t: Test, open: (t: Test) => Promise<CheckedDueTim
     await pass(1)
     const { entries: taken } = await dueTimes.take(20, HOLD_MS)
     t.strictSame(taken.toSorted(), entries.filter((entry) => entry !== 'A').toSorted())
+  })
+
+  t.test('peeking shows what is due first, and takes nothing', async (t) => {
+    const { dueTimes, pass } = await open(t)
+    t.strictSame(await dueTimes.peek(10), [])
+    await dueTimes.set('late', 60 * unitMs, 3)
+    await dueTimes.set('now', 0, 0)
+    await dueTimes.set('soon', unitMs, 2)
+    await pass(2 * unitMs)
+    const entries = await dueTimes.peek(10)
+    t.strictSame(entries.map(({ entry }) => entry), ['now', 'soon', 'late'])
+    t.strictSame(entries.map(({ generation }) => generation), [0, 2, 3])
+    const [now = 0, soon = 0, late = 0] = entries.map(({ inMs }) => inMs)
+    t.ok(now <= -2 * unitMs && soon <= -unitMs && soon > now, `${now}, ${soon}`)
+    t.ok(late > 50 * unitMs && late <= 58 * unitMs, `${late}`)
+    t.strictSame((await dueTimes.peek(2)).map(({ entry }) => entry), ['now', 'soon'])
+    t.strictSame((await dueTimes.take(10, HOLD_MS)).entries, ['now', 'soon'])
+  })
+
+  t.test('the pages of the list have all entries, whatever their times', async (t) => {
+    const { dueTimes } = await open(t)
+    t.match(await dueTimes.list(undefined, 10), { entries: [], next: undefined })
+    const all = Array.from({ length: 1000 }, (_, index) => `owner-${index % 7}/task-${index}`)
+    await Promise.all(all.map(async (entry, index) => await dueTimes.set(entry, index * unitMs, index)))
+    const { entries, pages } = await listAll(dueTimes, 100)
+    t.strictSame([...new Set(entries.map(({ entry }) => entry))].toSorted(), all.toSorted())
+    t.ok(pages >= 3 && pages <= 20, `${pages} pages`)
+    const last = entries.find(({ entry }) => entry === all[999])
+    t.equal(last?.generation, 999)
+    t.ok((last?.inMs ?? 0) > 900 * unitMs)
+  })
+
+  t.test('an entry whose time changes during the listing is listed', async (t) => {
+    const { dueTimes } = await open(t)
+    const all = Array.from({ length: 500 }, (_, index) => `task-${String(index).padStart(3, '0')}`)
+    await Promise.all(all.map(async (entry) => await dueTimes.set(entry, HOLD_MS, 0)))
+    let moved = 0
+    const { entries } = await listAll(dueTimes, 20, async () => {
+      await dueTimes.set(all[499 - moved] ?? '', 0, 1)
+      await dueTimes.set(all[moved] ?? '', 2 * HOLD_MS, 1)
+      await dueTimes.remove(`gone-${moved}`)
+      await dueTimes.set(`gone-${++moved}`, 0, 0)
+    })
+    const names = new Set(entries.map(({ entry }) => entry))
+    t.strictSame(all.filter((entry) => !names.has(entry)), [])
+    t.ok(moved > 5)
   })
 }

@@ -12,6 +12,21 @@ export interface TakenEntries {
   readonly now: number
 }
 
+/** An entry and its time. */
+export interface DueEntry {
+  readonly entry: string
+  /** Milliseconds until it is due. Below 0: it was due, and nobody has taken it. */
+  readonly inMs: number
+  readonly generation: number
+}
+
+/** A part of the list of all entries. */
+export interface DuePage {
+  readonly entries: readonly DueEntry[]
+  /** Begins the next page. `undefined` after the last one. Only the backend that made it can read it. */
+  readonly next: string | undefined
+}
+
 /**
  * Entries with a time each, shared by all replicas. The time is that of the store, so the clocks of replicas
  * may differ. An entry is a hint: whoever takes it reads what it names, and may find nothing to do.
@@ -35,6 +50,17 @@ export interface DueTimes {
    * before, and one does if this replica is lost. Their generations stay.
    */
   take (limit: number, holdMs: number): Promise<TakenEntries>
+  /** The entries that are due first, in their order. Takes none of them. */
+  peek (limit: number): Promise<readonly DueEntry[]>
+  /**
+   * Reads a page of all entries, in an order that no due time changes: an entry that exists from the first
+   * page to the last is in one of them. An entry may come twice. A failover between two pages may hide some.
+   * Rejects with a RangeError for a text that cannot be the `next` of a page.
+   *
+   * @param from the `next` of the page before. `undefined` for the first one.
+   * @param limit about how many: a backend may return some more.
+   */
+  list (from: string | undefined, limit: number): Promise<DuePage>
 }
 
 /** The clock of the store, as its last answer told it. The clocks of replicas differ. */
@@ -55,30 +81,70 @@ export class StoreClock {
   note (time: number): void { this.#aheadMs = time - this.#now() }
 }
 
+interface LocalTime {
+  readonly at: number
+  readonly generation: number
+  /** Grows from entry to entry, in the order of the map. */
+  readonly number: number
+}
+
 /** Creates the due times of a single process. */
 export function createLocalDueTimes ({ now = clock.now }: Clock = {}): DueTimes {
-  const times = new Map<string, { readonly at: number, readonly generation: number }>()
+  const times = new Map<string, LocalTime>()
+  let count = 0
+
+  /** @param until milliseconds since the epoch. */
+  function find (limit: number, until = Infinity): Array<[entry: string, time: LocalTime]> {
+    const due: Array<[string, LocalTime]> = []
+    // No copy of the map: it has the entries of ended tasks too.
+    for (const one of times) if (one[1].at <= until) due.push(one)
+    return due.sort(([, one], [, other]) => one.at - other.at).slice(0, limit)
+  }
+
+  function toEntry ([entry, { at, generation }]: readonly [string, LocalTime]): DueEntry {
+    return { entry, inMs: at - now(), generation }
+  }
+
   return {
     async set (entry, inMs, generation) {
       const time = now()
       const at = time + inMs
       const before = times.get(entry)
-      if (before === undefined || before.generation <= generation) times.set(entry, { at, generation })
-      else if (at < before.at) times.set(entry, { at, generation: before.generation })
+      const number = before?.number ?? ++count
+      if (before === undefined || before.generation <= generation) {
+        times.set(entry, { at, generation, number })
+      } else if (at < before.at) times.set(entry, { ...before, at })
       return time
     },
     async remove (entry) { times.delete(entry) },
     async take (limit, holdMs) {
       const time = now()
-      const due = [...times].filter(([, { at }]) => at <= time)
-        .sort(([, one], [, other]) => one.at - other.at)
-        .slice(0, limit)
-      for (const [entry, { generation }] of due) times.set(entry, { at: time + holdMs, generation })
+      const due = find(limit, time)
+      for (const [entry, before] of due) times.set(entry, { ...before, at: time + holdMs })
       let next: number | undefined
       for (const { at } of times.values()) next = Math.min(next ?? at, at)
       return toTaken(due.map(([entry]) => entry), next, time)
+    },
+    peek: async (limit) => find(limit).map(toEntry),
+    async list (from = '0', limit) {
+      const last = readCursor(from)
+      const entries: DueEntry[] = []
+      let end = last
+      for (const one of times) {
+        if (one[1].number <= last) continue
+        if (entries.length === limit) return { entries, next: String(end) }
+        entries.push(toEntry(one))
+        end = one[1].number
+      }
+      return { entries, next: undefined }
     }
   }
+}
+
+/** Reads the `next` of a page that is a number. Throws a RangeError. */
+export function readCursor (text: string): number {
+  if (!/^\d{1,20}$/.test(text)) throw new RangeError('this cursor is of no page')
+  return Number(text)
 }
 
 /** @param next when the next entry is due, in milliseconds since the epoch. */

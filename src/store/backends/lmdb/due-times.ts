@@ -1,7 +1,7 @@
 // Due times in LMDB. Processes that share the folder share them.
 
 import type { Database } from 'lmdb'
-import { toTaken, type DueTimes } from '../../records/due-times.ts'
+import { toTaken, type DueEntry, type DueTimes } from '../../records/due-times.ts'
 import type { DueKey } from './folder.ts'
 import { fromNumbers } from './record.ts'
 import type { Transactions } from './transactions.ts'
@@ -45,6 +45,11 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
     return [...range].flatMap(([kind, time, entry]) => kind === 'time' ? [{ time, entry }] : [])
   }
 
+  function toEntry (entry: string): DueEntry {
+    const { at, generation } = read(entry)
+    return { entry, inMs: at - now(), generation }
+  }
+
   async function write<T> (work: () => T): Promise<T> {
     transactions.assertOpen()
     return await transactions.write(work)
@@ -70,6 +75,18 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
         for (const entry of entries) put(entry, time + holdMs, read(entry).generation)
         return toTaken(entries, find(1)[0]?.time, time)
       })
-    }
+    },
+    peek: async (limit) => transactions.read(() => find(limit).map(({ entry }) => toEntry(entry))),
+    list: async (from, limit) => transactions.read(() => {
+      const range = times.getKeys({
+        start: ['entry', from ?? ''],
+        exclusiveStart: from !== undefined,
+        end: ['time', 0, ''],
+        limit: limit + 1
+      })
+      const names = [...range].flatMap(([kind, name]) => kind === 'entry' ? [name] : [])
+      const entries = names.slice(0, limit).map(toEntry)
+      return { entries, next: names.length > limit ? names[limit - 1] : undefined }
+    })
   }
 }

@@ -16,7 +16,7 @@ export interface ScriptRunner {
   callBuffer (command: string, ...args: Argument[]): Promise<unknown>
 }
 
-function toScript (text: string): Script {
+export function toScript (text: string): Script {
   return { text, digest: createHash('sha1').update(text).digest('hex') }
 }
 
@@ -227,48 +227,6 @@ for at, key in ipairs(KEYS) do
   redis.call('PEXPIRE', key, math.ceil(part * ${PARTS + 1}))
 end
 return nil
-`)
-
-/**
- * KEYS[1] is a sorted set of entries by the time when they are due, KEYS[2] a hash of their generations.
- * ARGV: entry, milliseconds from now, generation, how long the hash is kept. Returns the time.
- */
-export const SET_DUE = toScript(`
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local due, present = now + ARGV[2], redis.call('ZSCORE', KEYS[1], ARGV[1])
-local generation = present and tonumber(redis.call('HGET', KEYS[2], ARGV[1]) or 0) or 0
-if generation > tonumber(ARGV[3]) and due >= tonumber(present) then
-  -- Written, so that the caller waits until the later generation is replicated.
-  redis.call('PEXPIRE', KEYS[2], ARGV[4])
-  return now
-end
-redis.call('ZADD', KEYS[1], string.format('%.0f', due), ARGV[1])
-redis.call('HSET', KEYS[2], ARGV[1], string.format('%.0f', math.max(generation, ARGV[3])))
-redis.call('PEXPIRE', KEYS[2], ARGV[4])
-return now
-`)
-
-/** KEYS are the same. ARGV: entry. */
-export const REMOVE_DUE = toScript(`
-redis.call('ZREM', KEYS[1], ARGV[1])
-redis.call('HDEL', KEYS[2], ARGV[1])
-`)
-
-/**
- * KEYS[1] is the same set. ARGV: the most entries, and after how many milliseconds each of them is due again.
- * Returns the time, in how many milliseconds the next entry is due, or -1, and then the entries that are due.
- */
-export const TAKE_DUE = toScript(`
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local taken = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, ARGV[1])
-local held = string.format('%.0f', now + ARGV[2])
-for _, entry in ipairs(taken) do redis.call('ZADD', KEYS[1], held, entry) end
-local next = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
-table.insert(taken, 1, next[2] and string.format('%.0f', math.max(0, next[2] - now)) or '-1')
-table.insert(taken, 1, string.format('%.0f', now))
-return taken
 `)
 
 /**
