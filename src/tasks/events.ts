@@ -21,6 +21,8 @@ type OuterEvent =
   /** The owner was allowed to see the task. */
   | { readonly type: 'accessed', readonly principal: KeptPrincipal }
   | { readonly type: 'cancelled' }
+  /** An operator wants the handler to run now. */
+  | { readonly type: 'retried' }
 
 /** What the run of a handler says of itself. */
 export type RunEvent =

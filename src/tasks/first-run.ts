@@ -171,7 +171,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   }
 
   #toRecord (): TaskRecord {
-    const { requestId, principal, caller, revision, envelope } = this.#request
+    const { requestId, principal, caller, revision, envelope, observed } = this.#request
     const { key, scopes } = this.#tool
     const { ttlMs, keepResultMs, mayRerun, undo } = this.#rule
     const now = this.#dependencies.storeClock.now()
@@ -183,6 +183,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
       network: networkOf(caller),
       client: { revision, capabilities: envelope.clientCapabilities, info: envelope.clientInfo },
       requestId,
+      traceId: observed.traceId,
       createdAt: now,
       ttlMs,
       keepResultMs,

@@ -40,6 +40,8 @@ export interface TaskOrigin {
   readonly network?: string | undefined
   /** The id of the call in the service's log. */
   readonly requestId: string
+  /** The id of the call's trace, if the call was traced. */
+  readonly traceId?: string | undefined
   /** Milliseconds since the epoch, by the clock of the store. So are all times of a record. */
   readonly createdAt: number
   readonly ttlMs: number
@@ -82,6 +84,8 @@ export interface TaskRecord extends TaskOrigin, JournalRecord {
   readonly losses: number
   /** When the handler runs again, in milliseconds since the epoch. */
   readonly wakesAt?: number | undefined
+  /** Why the task waits until then, unless its handler asked for it: its replica was lost, or a limit refuses. */
+  readonly pause?: 'loss' | 'limit' | undefined
   /** The questions so far, by the key that the client sees. */
   readonly questions: { readonly [key: string]: TaskQuestion }
   /** What became of the `undo` of an ended task. Absent if nothing is to be undone. */
@@ -155,6 +159,23 @@ export function phaseOf ({ status, isRunning }: Pick<TaskRecord, 'status' | 'isR
   if (isTerminal(status)) return isRunning ? 'undoing' : 'over'
   if (isRunning) return 'running'
   return status === 'input_required' ? 'asking' : 'waiting'
+}
+
+/** Whether the handler has asked to run again at the time when it does. */
+export function isAsleep ({ pause, wakesAt, sleeps }: TaskRecord): boolean {
+  return pause === undefined && Object.values(sleeps).some((endsAt) => endsAt === wakesAt)
+}
+
+/** Compares what handlers and `authorize` see of a caller. Each token has its own times and id. */
+export function hasSameRights (one: KeptPrincipal, other: KeptPrincipal): boolean {
+  const [scopes, others] = [new Set(one.scopes), new Set(other.scopes)]
+  return scopes.size === others.size && [...scopes].every((scope) => others.has(scope)) &&
+    claimsOf(one) === claimsOf(other)
+}
+
+function claimsOf ({ claims = {} }: KeptPrincipal): string {
+  const { iat, exp, nbf, jti, ...rest } = claims
+  return JSON.stringify(rest)
 }
 
 export function toKeptPrincipal (principal: Principal): KeptPrincipal {

@@ -3,17 +3,21 @@
 
 import { isTerminal } from '../protocol/tasks.ts'
 import type { TaskEvent } from './events.ts'
-import { endOfRun, phaseOf, type TaskRecord } from './record.ts'
+import { endOf, endOfRun, phaseOf, type TaskRecord } from './record.ts'
 import { TRANSITIONS } from './transition-table.ts'
 
-type DueTime = number | 'lease' | 'never'
+type DueTime = number | 'lease'
+
+/** How long after the expiry of a record its entry is removed, in milliseconds. */
+const EXPIRY_MS = 60_000
 
 /** What an event does to a task. */
 export interface Transition {
   /** The next record. `undefined` if nothing is written. */
   readonly record: TaskRecord | undefined
   /**
-   * When a replica must look at the task: at a time, within a lease, or never again. `undefined`: as before.
+   * When a replica must look at the task: at a time, or within a lease. `undefined`: as before. A task that
+   * has ended is due when its record has expired: until then operators see it in the table of due times.
    */
   readonly due: DueTime | undefined
   /**
@@ -42,23 +46,23 @@ export function findTransition (record: TaskRecord, event: TaskEvent, now: numbe
   // Clients see no change of an ended task.
   const updatedAt = isTerminal(record.status) ? record.updatedAt : now
   const next = change === undefined ? record : { ...record, ...change, updatedAt }
-  const due = match.isQuiet === true ? undefined : dueOf(next)
+  const due = match.isQuiet === true ? undefined : dueOf(next, now)
   return {
     record: change && next,
     due,
-    isHeld: due === 'lease' || (typeof due === 'number' && due < Number(dueOf(record))),
+    isHeld: due === 'lease' || (typeof due === 'number' && due < Number(dueOf(record, now))),
     isClaimed: next.isRunning && next.run > record.run,
     isTold: next.status !== record.status
   }
 }
 
 /** A record that is running is never due beyond a lease. */
-function dueOf (record: TaskRecord): DueTime {
+function dueOf (record: TaskRecord, now: number): DueTime {
   switch (phaseOf(record)) {
     case 'running': case 'undoing': return 'lease'
     case 'waiting': case 'asking': return Math.min(record.wakesAt ?? Infinity, endOfRun(record))
     case 'over':
-      if (record.undo !== 'due') return 'never'
+      if (record.undo !== 'due') return Math.max(endOf(record), now) + EXPIRY_MS
       return record.wakesAt === undefined ? 'lease' : Math.min(record.wakesAt, endOfRun(record))
   }
 }

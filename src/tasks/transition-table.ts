@@ -4,7 +4,9 @@
 import { taskExpired, taskInterrupted, taskPoisoned, type ProtocolError } from '../protocol/errors.ts'
 import type { JournalMembers } from './events.ts'
 import { addQuestions, findAnswers, hasAnswer } from './questions.ts'
-import { endOfRun, openQuestions, type KeptPrincipal, type TaskPhase, type TaskRecord } from './record.ts'
+import {
+  endOfRun, hasSameRights, isAsleep, openQuestions, type TaskPhase, type TaskRecord
+} from './record.ts'
 import { EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, row, type TransitionRow } from './transition-row.ts'
 import { UNDO_ROWS } from './undo-rows.ts'
 
@@ -57,7 +59,7 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     when: 'its replica was lost again',
     to: 'waiting',
     change: ({ losses }, _, now) => ({
-      isRunning: false, losses: losses + 1, wakesAt: now + (LOSS_PAUSES_MS[losses] ?? 0)
+      isRunning: false, losses: losses + 1, pause: 'loss', wakesAt: now + (LOSS_PAUSES_MS[losses] ?? 0)
     })
   }),
   row({
@@ -131,6 +133,14 @@ export const TRANSITIONS: readonly TransitionRow[] = [
       ...toUndo(record, record.isRunning ? undefined : 0)
     })
   }),
+  row({
+    from: ['waiting'],
+    on: 'retried',
+    when: 'it does not sleep',
+    to: 'waiting',
+    holds: (record) => !isAsleep(record),
+    change: (_record, _event, now) => ({ losses: 0, pause: undefined, wakesAt: now })
+  }),
 
   row({
     from: ['running'],
@@ -176,7 +186,9 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     from: ['running'],
     on: 'deferred',
     to: 'waiting',
-    change: (_, { journal, inMs }, now) => ({ ...journal, isRunning: false, wakesAt: now + inMs })
+    change: (_, { journal, inMs }, now) => ({
+      ...journal, isRunning: false, pause: inMs > 0 ? 'limit' : undefined, wakesAt: now + inMs
+    })
   }),
   row({
     from: ['running'],
@@ -229,13 +241,14 @@ function claim ({ run, mayRerun, sleeps, wakesAt }: TaskRecord): Partial<TaskRec
     // A handler that may run again needs no write before its call.
     isCalled: mayRerun,
     wakesAt: undefined,
+    pause: undefined,
     sleeps: endSleeps(sleeps, wakesAt)
   }
 }
 
 /** The new number refuses all later writes of the run. */
 function end ({ run }: TaskRecord, change: Partial<TaskRecord>): Partial<TaskRecord> {
-  return { run: run + 1, isRunning: false, wakesAt: undefined, ...change }
+  return { run: run + 1, isRunning: false, wakesAt: undefined, pause: undefined, ...change }
 }
 
 function fail (record: TaskRecord, { code, message, data }: ProtocolError): Partial<TaskRecord> {
@@ -255,18 +268,4 @@ function toUndo ({ mayUndo }: TaskRecord, wakesAt: number | undefined): Partial<
 /** A new step shows that the task does not end its replica at the same place again. */
 function countLosses ({ results, losses }: TaskRecord, journal: JournalMembers): Partial<TaskRecord> {
   return { losses: Object.keys(journal.results).length > Object.keys(results).length ? 0 : losses }
-}
-
-/** Compares what handlers and `authorize` see of a caller. Each token has its own times and id. */
-function hasSameRights (one: KeptPrincipal, other: KeptPrincipal): boolean {
-  return isSameSet(one.scopes, other.scopes) && claimsOf(one) === claimsOf(other)
-}
-
-function claimsOf ({ claims = {} }: KeptPrincipal): string {
-  const { iat, exp, nbf, jti, ...rest } = claims
-  return JSON.stringify(rest)
-}
-
-function isSameSet (one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((member) => other.includes(member))
 }

@@ -103,13 +103,11 @@ export class Transitions {
 
   /** Sets the due time after the write of the record. */
   async #settle (key: TaskKey, { due }: Transition, record: TaskRecord): Promise<void> {
-    const { records, dueTimes, storeClock } = this.#dependencies
-    if (typeof due === 'number') {
-      await this.#setDue(key, Math.max(0, due - storeClock.now()), record.generation)
-    }
-    if (due !== 'never') return
-    await records.release(key, record)
-    await dueTimes.remove(key.entry)
+    const { records, storeClock } = this.#dependencies
+    if (typeof due !== 'number') return
+    // Before the due time moves: if this replica is lost in between, the next one repeats it.
+    if (phaseOf(record) === 'over' && record.undo !== 'due') await records.release(key, record)
+    await this.#setDue(key, Math.max(0, due - storeClock.now()), record.generation)
   }
 
   async #setDue ({ entry }: TaskKey, inMs: number, generation: number): Promise<void> {

@@ -52,9 +52,9 @@ export const UNDO_ROWS: readonly TransitionRow[] = [
     on: 'due',
     when: 'the replica of its undo was lost',
     to: 'over',
-    change: ({ losses }, _, now) => (
-      { isRunning: false, losses: losses + 1, wakesAt: now + (LOSS_PAUSES_MS[losses] ?? 0) }
-    )
+    change: ({ losses }, _, now) => ({
+      isRunning: false, losses: losses + 1, pause: 'loss', wakesAt: now + (LOSS_PAUSES_MS[losses] ?? 0)
+    })
   }),
   row({
     from: ['undoing'],
@@ -77,7 +77,9 @@ export const UNDO_ROWS: readonly TransitionRow[] = [
     from: ['undoing'],
     on: 'deferred',
     to: 'over',
-    change: (_, { journal, inMs }, now) => ({ ...toJournal(journal), isRunning: false, wakesAt: now + inMs })
+    change: (_, { journal, inMs }, now) => ({
+      ...toJournal(journal), isRunning: false, pause: inMs > 0 ? 'limit' : undefined, wakesAt: now + inMs
+    })
   }),
   row({
     from: ['undoing'],
@@ -98,7 +100,21 @@ export const UNDO_ROWS: readonly TransitionRow[] = [
     on,
     to: 'over',
     change: (record, { journal }) => ({ ...toJournal(journal), ...giveUp(record) })
-  }))
+  })),
+  row({
+    from: ['over'],
+    on: 'retried',
+    when: 'its work is not undone',
+    to: 'over',
+    holds: ({ undo }) => undo === 'due' || undo === 'failed',
+    change: ({ undoJournal = NO_JOURNAL }, _, now) => ({
+      undo: 'due',
+      losses: 0,
+      pause: undefined,
+      wakesAt: now,
+      undoJournal: { ...undoJournal, results: withoutFailures(undoJournal.results) }
+    })
+  })
 ]
 
 /** Begins the next run of `undo`. It may always run again. */
@@ -108,12 +124,18 @@ function claim ({ run, undoJournal = NO_JOURNAL, wakesAt }: TaskRecord): Partial
     isRunning: true,
     isCalled: true,
     wakesAt: undefined,
+    pause: undefined,
     undoJournal: { ...undoJournal, sleeps: endSleeps(undoJournal.sleeps, wakesAt) }
   }
 }
 
 function giveUp ({ run }: TaskRecord): Partial<TaskRecord> {
   return { run: run + 1, undo: 'failed', isRunning: false, wakesAt: undefined }
+}
+
+/** Lets the steps that have failed be tried again. */
+function withoutFailures (results: JournalRecord['results']): JournalRecord['results'] {
+  return Object.fromEntries(Object.entries(results).filter(([, json]) => json.startsWith('[')))
 }
 
 function toJournal ({ answers, results, sleeps, order }: JournalMembers): Partial<TaskRecord> {

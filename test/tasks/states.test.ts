@@ -3,10 +3,10 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { isTerminal } from '../../src/protocol/tasks.ts'
-import { phaseOf } from '../../src/tasks/record.ts'
+import { endOf, phaseOf } from '../../src/tasks/record.ts'
 import { findTransition } from '../../src/tasks/states.ts'
 import { TRANSITIONS } from '../../src/tasks/transition-table.ts'
-import { CASES, END, NOW } from './transition-cases.ts'
+import { ASKING, CASES, END, EXPIRED, NOW, OVER, RUNNING, UNDONE, WAITING } from './transition-cases.ts'
 
 /** Names each transition of the table. */
 const NAMES = TRANSITIONS.flatMap(({ from, on, to, when }) => from.map(
@@ -42,6 +42,13 @@ t.test('what a run says after another one began changes nothing', (t) => {
   t.end()
 })
 
+t.test('an operator wakes no sleeping task, and changes none that runs, asks or has ended', (t) => {
+  for (const record of [WAITING, RUNNING, ASKING, { ...ASKING, wakesAt: NOW }, OVER, UNDONE]) {
+    t.equal(findTransition(record, { type: 'retried' }, NOW), undefined, phaseOf(record))
+  }
+  t.end()
+})
+
 t.test('from any state, by any event', (t) => {
   for (const { record } of CASES) {
     for (const { event } of CASES) {
@@ -58,7 +65,7 @@ t.test('from any state, by any event', (t) => {
         for (const member of ['status', 'statusMessage', 'error', 'result', 'updatedAt'] as const) {
           if (isTerminal(record.status) && next[member] !== record[member]) t.fail(`${name}: ${member} changed`)
         }
-        if (next.undo === 'due' && due === 'never') t.fail(`${name}: its work is never undone`)
+        if (next.undo === 'due' && typeof due === 'number' && due >= endOf(next)) t.fail(`${name}: its work is never undone`)
         if (transition.isClaimed && !transition.isHeld) t.fail(`${name}: claimed before it is due again`)
         if (phaseOf(next) === 'waiting' && next.wakesAt === undefined) t.fail(`${name}: it never wakes`)
         if (phaseOf(next) !== phaseOf(record) && due === undefined) t.fail(`${name}: its due time stays`)
@@ -80,7 +87,7 @@ t.test('a task that was cancelled or has failed is to be undone, and no other', 
     t.equal(next.undo, next.status === 'completed' ? undefined : 'due', row)
     // The replica that runs the handler of a cancelled task has a lease to learn of it.
     const waits = next.status === 'cancelled' && record.isRunning
-    t.equal(transition?.due, next.undo === undefined ? 'never' : waits ? 'lease' : 0, row)
+    t.equal(transition?.due, next.undo === undefined ? EXPIRED : waits ? 'lease' : 0, row)
   }
   t.end()
 })

@@ -10,7 +10,7 @@ export const NOW = 1_800_000_000_000
 const TTL_MS = 3_600_000
 export const END = NOW + TTL_MS
 
-const RUNNING: TaskRecord = {
+export const RUNNING: TaskRecord = {
   tool: 'print_book',
   toolScopes: [],
   args: {},
@@ -38,17 +38,18 @@ const RUNNING: TaskRecord = {
 }
 const ONCE: TaskRecord = { ...RUNNING, mayRerun: false }
 const AWAKE = NOW + 60_000
-const WAITING: TaskRecord = { ...RUNNING, isRunning: false, wakesAt: AWAKE, sleeps: { 0: AWAKE } }
+export const WAITING: TaskRecord = { ...RUNNING, isRunning: false, wakesAt: AWAKE, sleeps: { 0: AWAKE } }
 const OPEN = { json: '{}', isAnswered: false }
-const ASKING: TaskRecord = {
+export const ASKING: TaskRecord = {
   ...RUNNING,
   isRunning: false,
   status: 'input_required',
   questions: { who: { key: 'who', ...OPEN }, why: { key: 'why', ...OPEN } }
 }
-const OVER: TaskRecord = { ...RUNNING, isRunning: false, status: 'cancelled' }
+export const OVER: TaskRecord = { ...RUNNING, isRunning: false, status: 'cancelled' }
 const END_OF_UNDO = END + 30_000
 const TO_UNDO: TaskRecord = { ...OVER, mayUndo: true, undo: 'due', wakesAt: 0 }
+export const UNDONE: TaskRecord = { ...OVER, mayUndo: true, undo: 'done' }
 const UNDOING: TaskRecord = { ...TO_UNDO, isRunning: true, wakesAt: undefined }
 
 const principal = { subject: 'ada', scopes: ['books', 'more'] }
@@ -73,14 +74,15 @@ interface Case {
 }
 
 const taken = { due: 'lease', isHeld: true, isClaimed: true } as const
-const ended = { due: 'never', isTold: true, isClaimed: false } as const
+export const EXPIRED = END + 60_000 + 60_000
+const ended = { due: EXPIRED, isTold: true, isClaimed: false } as const
 
 export const CASES: readonly Case[] = [
   {
     row: 'over due → over: nothing is to be undone',
     record: OVER,
     event: due(),
-    gives: { record: undefined, due: 'never' }
+    gives: { record: undefined, due: EXPIRED, isHeld: false }
   },
   {
     row: 'running due → over: its time limit has passed',
@@ -131,7 +133,11 @@ export const CASES: readonly Case[] = [
     row: 'running due → waiting: its replica was lost again',
     record: { ...RUNNING, losses: 2 },
     event: due(),
-    gives: { due: NOW + 5000, isHeld: false, record: { isRunning: false, losses: 3, wakesAt: NOW + 5000 } }
+    gives: {
+      due: NOW + 5000,
+      isHeld: false,
+      record: { isRunning: false, losses: 3, pause: 'loss', wakesAt: NOW + 5000 }
+    }
   },
   {
     row: 'waiting due → running: its sleep is over',
@@ -195,6 +201,12 @@ export const CASES: readonly Case[] = [
     gives: { ...ended, record: { status: 'cancelled', run: 4, isRunning: false } as const }
   })),
   {
+    row: 'waiting retried → waiting: it does not sleep',
+    record: { ...WAITING, pause: 'loss', losses: 3 },
+    event: { type: 'retried' },
+    gives: { due: NOW, isHeld: true, isTold: false, record: { losses: 0, pause: undefined, wakesAt: NOW } }
+  },
+  {
     row: 'running called → running: its handler must not run again',
     record: { ...ONCE, isCalled: false },
     event: { type: 'called', run: 3 },
@@ -222,7 +234,7 @@ export const CASES: readonly Case[] = [
     row: 'running deferred → waiting',
     record: RUNNING,
     event: { type: 'deferred', run: 3, journal: JOURNAL, inMs: 2000 },
-    gives: { due: NOW + 2000, record: { isRunning: false, wakesAt: NOW + 2000 } }
+    gives: { due: NOW + 2000, record: { isRunning: false, pause: 'limit', wakesAt: NOW + 2000 } }
   },
   {
     row: 'running stopped → waiting: its handler may run again',
@@ -259,7 +271,7 @@ export const CASES: readonly Case[] = [
     record,
     event: due(),
     at: END_OF_UNDO,
-    gives: { due: 'never', isTold: false, record: { undo: 'failed', isRunning: false, run: 4 } } as const
+    gives: { due: EXPIRED, isTold: false, record: { undo: 'failed', isRunning: false, run: 4 } } as const
   })),
   {
     row: 'over due → undoing: its work is to be undone',
@@ -283,13 +295,13 @@ export const CASES: readonly Case[] = [
     row: 'undoing due → over: the replica of its undo was lost too often',
     record: { ...UNDOING, losses: MAX_LOSSES - 1 },
     event: due(),
-    gives: { due: 'never', record: { undo: 'failed', run: 4 } }
+    gives: { due: EXPIRED, record: { undo: 'failed', run: 4 } }
   },
   {
     row: 'undoing due → over: the replica of its undo was lost',
     record: { ...UNDOING, losses: 1 },
     event: due(),
-    gives: { due: NOW + 1000, record: { undo: 'due', losses: 2, isRunning: false, wakesAt: NOW + 1000 } }
+    gives: { due: NOW + 1000, record: { losses: 2, pause: 'loss', isRunning: false, wakesAt: NOW + 1000 } }
   },
   {
     row: 'undoing kept → undoing',
@@ -307,7 +319,7 @@ export const CASES: readonly Case[] = [
     row: 'undoing deferred → over',
     record: UNDOING,
     event: { type: 'deferred', run: 3, journal: JOURNAL, inMs: 2000 },
-    gives: { due: NOW + 2000, record: { isRunning: false } }
+    gives: { due: NOW + 2000, record: { isRunning: false, pause: 'limit' } }
   },
   {
     row: 'undoing stopped → over',
@@ -319,18 +331,34 @@ export const CASES: readonly Case[] = [
     row: 'undoing completed → over',
     record: UNDOING,
     event: { type: 'completed', run: 3, journal: JOURNAL, result: '' },
-    gives: { due: 'never', isTold: false, record: { undo: 'done', status: 'cancelled', result: undefined } }
+    gives: { due: EXPIRED, isTold: false, record: { undo: 'done', status: 'cancelled', result: undefined } }
   },
   {
     row: 'undoing failed → over',
     record: UNDOING,
     event: { type: 'failed', run: 3, journal: JOURNAL, error: new ProtocolError(-32603, 'No.') },
-    gives: { due: 'never', isTold: false, record: { undo: 'failed', status: 'cancelled', error: undefined } }
+    gives: { due: EXPIRED, isTold: false, record: { undo: 'failed', status: 'cancelled', error: undefined } }
   },
   {
     row: 'undoing expired → over',
     record: UNDOING,
     event: { type: 'expired', run: 3, journal: JOURNAL },
-    gives: { due: 'never', record: { undo: 'failed', error: undefined } }
+    gives: { due: EXPIRED, record: { undo: 'failed', error: undefined } }
+  },
+  {
+    row: 'over retried → over: its work is not undone',
+    record: {
+      ...TO_UNDO,
+      undo: 'failed',
+      wakesAt: undefined,
+      undoJournal: { ...EMPTY, results: { one: '[1]', two: '{"name":"Error"}' } }
+    },
+    event: { type: 'retried' },
+    gives: {
+      due: NOW,
+      isHeld: true,
+      isTold: false,
+      record: { undo: 'due', losses: 0, wakesAt: NOW, undoJournal: { ...EMPTY, results: { one: '[1]' } } }
+    }
   }
 ]
