@@ -44,8 +44,8 @@ import type { Tasks } from './tasks/tasks.ts'
 /**
  * The options of `createApp`: the settings of docs/settings.md, with names in camel case. Each has a
  * default. `host` and `port` are not options: the embedding program calls `listen`. Nor are `adminHost`,
- * `adminPort`, `logLevelFile` and `otlpUrl`: only the service that runs as a process of its own serves
- * metrics, takes signals, and sends traces by itself.
+ * `adminPort`, `adminToken`, `logLevelFile` and `otlpUrl`: only the service that runs as a process of its own
+ * has an admin address, takes signals, and sends traces by itself.
  */
 export interface AppOptions extends Partial<AppConfig> {
   /** Receives the log. By default a pino logger that writes to standard output. */
@@ -171,7 +171,9 @@ async function openService (
   registerRoutes(app, config, {
     authenticator, shutdown, shedding, replies, openStreams, limiter, readiness, eras, files
   })
-  const admin = metrics && openAdminApp(state, metrics, readiness)
+  const admin = metrics && openAdminApp(state, {
+    metrics, readiness, tasks, token: own?.adminToken, audit
+  })
   return {
     app,
     admin,

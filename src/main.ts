@@ -100,6 +100,7 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
   const exitCode = await runProgram(args, {
     guard,
     environment: process.env,
+    adminToken: secrets.TRIVET_ADMIN_TOKEN,
     version: readBuild().version,
     dependency: readSource(fileURLToPath(new URL('..', import.meta.url)), readBuild().version),
     terminal: hasTerminal
@@ -145,7 +146,7 @@ function problemsOf (error: unknown): readonly unknown[] | undefined {
 
 async function startService (config: Config, isForPeople: boolean): Promise<void> {
   const hangUps = listenForHangUps()
-  const { adminPort, otlpUrl } = config
+  const { adminPort, adminToken, otlpUrl } = config
   const level = readLogLevel(config)
   const toText = isForPeople || isatty(1) ? (await import('./ops/log/log-for-people.ts')).toPeople : undefined
   const log = openLog(level, { ...toText && { toText } })
@@ -178,7 +179,7 @@ async function startService (config: Config, isForPeople: boolean): Promise<void
     const { createService } = await import('./app.ts')
     const build = adminPort === undefined ? undefined : readBuild()
     const options = { ...toAppConfig(config), environment: process.env }
-    const own = { guard, log, memory: readMemory(), build, signal: lifecycle.signal }
+    const own = { guard, log, memory: readMemory(), build, adminToken, signal: lifecycle.signal }
     service = await lifecycle.open(createService(options, own))
     await openAddresses(service, config, log)
     return service.reload

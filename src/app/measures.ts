@@ -10,6 +10,7 @@ import { readCallLimits } from '../limits/call-limits.ts'
 import { createLocalCallCounter } from '../limits/local-call-counter.ts'
 import { OpenStreams } from '../limits/open-streams.ts'
 import { NO_RATE } from '../limits/rate.ts'
+import type { AuditLog } from '../ops/audit/audit-log.ts'
 import type { Metrics, MetricSources } from '../ops/metrics/metrics.ts'
 import type { MemoryLimits } from '../ops/overload/pressure.ts'
 import { Shedding } from '../ops/overload/shedding.ts'
@@ -25,12 +26,14 @@ export interface ProcessFacts {
   readonly memory?: MemoryLimits | undefined
   /** Present if the service shall measure itself and have an admin app. */
   readonly build?: Build | undefined
+  /** By which operators change tasks at the admin address. Without it they cannot. */
+  readonly adminToken?: string | undefined
 }
 
 export type OpenedMeasures = Awaited<ReturnType<typeof openMeasures>>
 
 export async function openMeasures (
-  state: OpenedState, { memory, build }: ProcessFacts, tasks: Pick<Tasks, 'left' | 'undos'>
+  state: OpenedState, { memory, build }: ProcessFacts, tasks: Pick<Tasks, 'counts' | 'operator'>
 ) {
   const { config, log, backend: { store, broadcast, callCounter }, live } = state
   const lifetimes = new Lifetimes()
@@ -43,8 +46,7 @@ export async function openMeasures (
     openStreams: () => openStreams.size,
     shedding,
     isStoreReady: async () => (await storePart.check()).ready,
-    tasksLeft: tasks.left,
-    undos: tasks.undos,
+    tasks: { counts: tasks.counts, countStuck: async () => await tasks.operator.countStuck() },
     isBroadcastReady: () => broadcast.isConnected,
     catalog: () => ({ ...toFacts(live.catalog.current), reloads: live.reloads })
   })
@@ -71,13 +73,29 @@ function toDefaultRates ({ config, clock }: OpenedState): DefaultRates | undefin
   }
 }
 
+interface AdminDependencies {
+  readonly metrics: Metrics
+  readonly readiness: Readiness
+  readonly tasks: Pick<Tasks, 'operator'>
+  readonly token: string | undefined
+  readonly audit: Pick<AuditLog, 'noteOperator'> | undefined
+}
+
 /** Builds the app of the admin address. It does not listen. */
 export function openAdminApp (
-  { log, live }: OpenedState, metrics: Metrics, readiness: Readiness
+  { log, live }: OpenedState, { metrics, readiness, tasks, token, audit }: AdminDependencies
 ): FastifyInstance {
   return createAdminApp({
     log,
     metrics,
+    tasks: tasks.operator,
+    token,
+    onAct (act) {
+      const { requestId: reqId, ...facts } = act
+      if (act.outcome === 'ok') log.info({ ...facts, reqId }, 'an operator changed a task')
+      else log.warn({ ...facts, reqId }, 'an operator was refused')
+      audit?.noteOperator(act)
+    },
     readiness: {
       parts: async () => [...await readiness.parts(), describeCatalog(live.catalog.current, live.reloads)]
     }

@@ -4,6 +4,7 @@ import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { createMethods, type MethodDependencies } from '../request/methods/method-list.ts'
 import { createFirstAnswers } from '../store/records/first-answers.ts'
 import { createHandles } from '../store/records/handles.ts'
+import { redact } from '../ops/audit/redaction.ts'
 import { createTasks, type Tasks } from '../tasks/tasks.ts'
 import type { OpenedState } from './state.ts'
 
@@ -30,7 +31,11 @@ export function openTasks ({ config, backend, catalog, sealer, log, clock }: Ope
     leaseMs: config.taskLeaseMs,
     now: clock.now,
     snapshot: () => catalog.current,
-    isUsed
+    isUsed,
+    auditedArguments (name, args) {
+      const rule = catalog.current.primitives.tools.find(({ key }) => key === name)?.audit
+      return rule?.hasValues === true ? redact(args, rule.secretNames) : undefined
+    }
   })
 }
 

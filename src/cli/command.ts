@@ -40,6 +40,8 @@ export interface Terminal {
 /** What a command uses of the process. */
 export interface Surroundings {
   readonly environment: { readonly [variable: string]: string | undefined }
+  /** The value of TRIVET_ADMIN_TOKEN. A secret: the environment, which modules can read, lacks it. */
+  readonly adminToken: string | undefined
   /** The version of this package. */
   readonly version: string
   /** How a package.json names this package: a version, or a file, a repository or a folder. */

@@ -14,11 +14,12 @@ import { diffCommand } from './diff.ts'
 import { initCommand } from './init.ts'
 import { listCommand } from './list.ts'
 import { devCommand, serveCommand } from './serve.ts'
+import { tasksCommand } from './tasks.ts'
 import { tokenCommand } from './token.ts'
 
 const COMMANDS: readonly AddCommand[] = [
-  initCommand, devCommand, serveCommand, callCommand, checkCommand, diffCommand, listCommand, tokenCommand,
-  completionCommand
+  initCommand, devCommand, serveCommand, callCommand, checkCommand, diffCommand, listCommand, tasksCommand,
+  tokenCommand, completionCommand
 ]
 
 const EXIT_CODES = `

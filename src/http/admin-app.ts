@@ -1,18 +1,78 @@
-// The app of the admin address: health in detail and metrics, for operators. It never has the endpoint.
+// The app of the admin address, for operators: health in detail, metrics and tasks. It has no endpoint.
 
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { messageOf, quote } from '../base/words.ts'
+import { clientAddressOf } from './client-address.ts'
 import { createFastify } from './fastify.ts'
 import { createOriginPolicy } from './origin-policy.ts'
 import type { Readiness } from './readiness.ts'
+
+type TaskQuery = { readonly [K in typeof FILTERS[number]]?: string } & { readonly olderThanMs?: number }
+
+/** The tasks of all owners. Each method rejects if the store is not available. */
+interface AdminTasks {
+  /** Rejects with a RangeError for a cursor that is none. */
+  list (query: TaskQuery, cursor: string | undefined, limit: number): Promise<object>
+  /** Resolves to `undefined` for an unknown task. */
+  show (id: string): Promise<object | undefined>
+  cancel (id: string): Promise<AdminChange>
+  retry (id: string): Promise<AdminChange>
+}
+
+interface AdminChange {
+  readonly outcome: 'done' | 'refused' | 'unknown'
+  /** Continues "The task". */
+  readonly problem?: string
+  readonly task?: {
+    readonly taskId: string
+    readonly tool?: string
+    readonly requestId?: string
+    readonly subject?: string | undefined
+  }
+}
+
+/** What an operator did, or was refused. The id of the task is left out: it opens an anonymous one. */
+interface OperatorAct {
+  readonly outcome: 'ok' | 'denied' | 'invalid'
+  /** `cancel` or `retry`, or the path of a request without a valid token. */
+  readonly action: string
+  /** Begins the SHA-256 of the token, so that a new token can be told from the one before. */
+  readonly token?: string | undefined
+  readonly address: string | undefined
+  /** The tool. */
+  readonly name?: string | undefined
+  /** Who owns the task. */
+  readonly owner?: string | undefined
+  /** The id of the call that began the task, as in the log. */
+  readonly requestId?: string | undefined
+}
 
 interface AdminAppDependencies {
   readonly log: FastifyBaseLogger
   readonly readiness: Pick<Readiness, 'parts'>
   readonly metrics: { readonly contentType: string, text (): Promise<string> }
+  readonly tasks: AdminTasks
+  /** Whoever has it may change tasks. If it is set, reading tasks needs it too. */
+  readonly token: string | undefined
+  onAct (act: OperatorAct): void
 }
 
-/** An app that does not listen. Anyone who reaches its address may read it. */
-export function createAdminApp ({ log, readiness, metrics }: AdminAppDependencies): FastifyInstance {
+const FILTERS = ['status', 'phase', 'undo', 'tool', 'subject'] as const
+const CHOICES: { readonly [filter: string]: readonly string[] } = {
+  status: ['working', 'input_required', 'completed', 'failed', 'cancelled'],
+  phase: ['running', 'waiting', 'asking', 'undoing', 'over'],
+  undo: ['due', 'done', 'failed']
+}
+const PARAMETERS: readonly string[] = [...FILTERS, 'olderThanMs', 'limit', 'cursor']
+const DEFAULT_LIMIT = 100
+const MAX_LIMIT = 500
+const OFF = 'Tasks cannot be changed here: set TRIVET_ADMIN_TOKEN for the service, and start it again'
+const UNAUTHORIZED = 'Send the token of TRIVET_ADMIN_TOKEN as Authorization: Bearer TOKEN'
+
+/** An app that does not listen. Anyone who reaches its address may read it, but for tasks with a token. */
+export function createAdminApp (dependencies: AdminAppDependencies): FastifyInstance {
+  const { log, readiness, metrics } = dependencies
   const app = createFastify(log)
   const options = { logLevel: 'silent', exposeHeadRoute: true } as const
   guardAgainstRebinding(app)
@@ -30,13 +90,90 @@ export function createAdminApp ({ log, readiness, metrics }: AdminAppDependencie
   app.get('/metrics', options, async (_, reply) => {
     return reply.header('content-type', metrics.contentType).send(await metrics.text())
   })
+  app.register(async (guarded) => registerTasks(guarded, dependencies))
   return app
+}
+
+function registerTasks (
+  app: FastifyInstance, { log, tasks, token, onAct }: AdminAppDependencies
+): void {
+  const digest = token === undefined ? undefined : hash('sha256', token, 'buffer')
+  app.addHook('onRequest', async (request, reply) => {
+    if (digest === undefined) {
+      if (request.method === 'POST') return refuse(reply, 403, OFF)
+      return
+    }
+    const [, bearer = ''] = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '') ?? []
+    if (timingSafeEqual(hash('sha256', bearer, 'buffer'), digest)) return
+    onAct({ outcome: 'denied', action: request.routeOptions.url ?? '', address: clientAddressOf(request) })
+    return refuse(reply.header('www-authenticate', 'Bearer'), 401, UNAUTHORIZED)
+  })
+  app.setErrorHandler((error, _, reply) => {
+    if (error instanceof RangeError) return refuse(reply, 400, error.message)
+    log.warn({ err: error }, 'an operator was not answered')
+    return refuse(reply, 503, messageOf(error))
+  })
+
+  app.get<{ Querystring: Query }>('/tasks', async ({ query }) => {
+    const { cursor, limit, ...filter } = readQuery(query)
+    return await tasks.list(filter, cursor, limit)
+  })
+  app.get<{ Params: { id: string } }>('/tasks/:id', async ({ params }, reply) => {
+    return await tasks.show(params.id) ?? refuse(reply, 404, unknown(params.id))
+  })
+  for (const action of ['cancel', 'retry'] as const) {
+    app.post<{ Params: { id: string } }>(`/tasks/:id/${action}`, async (request, reply) => {
+      const { id } = request.params
+      const { outcome, problem = '', task } = await tasks[action](id)
+      const sender = { token: digest?.toString('hex', 0, 4), address: clientAddressOf(request) }
+      const subject = { name: task?.tool, owner: task?.subject, requestId: task?.requestId }
+      onAct({ outcome: outcome === 'done' ? 'ok' : 'invalid', action, ...sender, ...subject })
+      if (outcome === 'unknown') return refuse(reply, 404, unknown(id))
+      return outcome === 'refused' ? refuse(reply, 409, `The task ${problem}`) : task
+    })
+  }
+}
+
+interface ListQuery extends TaskQuery {
+  readonly cursor: string | undefined
+  readonly limit: number
+}
+
+type Query = { readonly [name: string]: string | readonly string[] | undefined }
+
+/** Throws a RangeError that names the parameter. */
+function readQuery (query: Query): ListQuery {
+  const unknown = Object.keys(query).find((name) => !PARAMETERS.includes(name))
+  if (unknown !== undefined) throw new RangeError(`${unknown} is none of ${PARAMETERS.join(', ')}`)
+  const texts = new Map(Object.entries(query).map(([name, value]) => [name, String(value)]))
+  const number = (name: string, max: number): number | undefined => {
+    const text = texts.get(name)
+    if (text === undefined) return undefined
+    if (!/^\d{1,15}$/.test(text) || Number(text) > max) throw new RangeError(`${name} must be from 0 to ${max}`)
+    return Number(text)
+  }
+  const filter = Object.fromEntries(FILTERS.map((name) => [name, texts.get(name)]))
+  for (const [name, choices] of Object.entries(CHOICES)) {
+    const value = filter[name]
+    if (value !== undefined && !choices.includes(value)) {
+      throw new RangeError(`${name} must be one of ${choices.join(', ')}`)
+    }
+  }
+  const olderThanMs = number('olderThanMs', Number.MAX_SAFE_INTEGER)
+  const limit = Math.max(1, number('limit', MAX_LIMIT) ?? DEFAULT_LIMIT)
+  return { ...filter, ...(olderThanMs !== undefined && { olderThanMs }), cursor: texts.get('cursor'), limit }
+}
+
+const unknown = (id: string) => `There is no task ${quote(id)}, or its record has expired`
+
+function refuse (reply: FastifyReply, statusCode: number, message: string): FastifyReply {
+  return reply.code(statusCode).send({ statusCode, message })
 }
 
 /** A web page could reach an address of this machine by a name of its own. Its requests have that name. */
 function guardAgainstRebinding (app: FastifyInstance): void {
   const policy = createOriginPolicy(app.server, { allowedHosts: [], allowedOrigins: [] })
-  app.addHook('onRequest', async ({ headers: { host, origin } }, reply) => {
+  app.addHook('onRequest', async ({ headers: { host, origin } }: FastifyRequest, reply) => {
     if (policy.isAllowedHost(host) && policy.isAllowedOrigin(origin)) return
     const message = 'Host or Origin not allowed'
     return reply.code(403).send({ statusCode: 403, error: 'Forbidden', message })

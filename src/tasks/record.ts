@@ -84,7 +84,7 @@ export interface TaskRecord extends TaskOrigin, JournalRecord {
   readonly losses: number
   /** When the handler runs again, in milliseconds since the epoch. */
   readonly wakesAt?: number | undefined
-  /** Why the task waits until then, unless its handler asked for it: its replica was lost, or a limit refuses. */
+  /** Why the task waits until then if its handler has not asked for it: a lost replica, or a limit. */
   readonly pause?: 'loss' | 'limit' | undefined
   /** The questions so far, by the key that the client sees. */
   readonly questions: { readonly [key: string]: TaskQuestion }

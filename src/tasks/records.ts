@@ -8,7 +8,7 @@ import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.
 import { retryOutage } from '../store/records/lost-replies.ts'
 import { createRemovals, type Removals } from '../store/records/removals.ts'
 import {
-  StoreUnavailable, type StateKey, type StateStore, type StateValue
+  StoreUnavailable, type StateKey, type StateRecord, type StateStore, type StateValue
 } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
 import { endOf, lifetimeOf, readTaskBytes, toTaskBytes, type TaskRecord } from './record.ts'
@@ -115,8 +115,13 @@ export class TaskRecords {
   /** Resolves to `undefined` also if this replica does not have the secret that sealed the record. */
   async read ({ state, entry }: TaskKey): Promise<StoredTask | undefined> {
     const stored = await this.#store.read(state)
-    const bytes = stored && this.#sealer.open(PURPOSE, entry, stored.value.bytes.toString('latin1'))
-    return bytes && { record: readTaskBytes(bytes), version: stored.version }
+    return stored && this.#open(entry, stored)
+  }
+
+  /** Reads without a use, for operators. Resolves to `sealed` if this replica cannot open the record. */
+  async look ({ state, entry }: TaskKey): Promise<TaskRecord | 'sealed' | undefined> {
+    const stored = await this.#store.peek(state)
+    return stored && (this.#open(entry, stored)?.record ?? 'sealed')
   }
 
   /** Resolves to `undefined` if the record has changed or expired since it was read. */
@@ -128,6 +133,11 @@ export class TaskRecords {
   /** Resolves to whether the record has this version, when that is durable. */
   async confirm ({ state }: TaskKey, version: string): Promise<boolean> {
     return await this.#store.confirm(state, version)
+  }
+
+  #open (entry: string, { value, version }: StateRecord): StoredTask | undefined {
+    const bytes = this.#sealer.open(PURPOSE, entry, value.bytes.toString('latin1'))
+    return bytes && { record: readTaskBytes(bytes), version }
   }
 
   /** Bound to the key: the record of one task cannot stand for another. */

@@ -33,6 +33,8 @@ const BATCH = 32
 const MIN_PAUSE_MS = 5
 /** In milliseconds. */
 const COURTESY_MS = 50
+/** The time between two looks of a replica without tools for tasks, in milliseconds. */
+const REST_MS = 60_000
 /** How many tasks that were left are remembered: each is logged once. */
 const MAX_LEFT = 1000
 
@@ -41,10 +43,14 @@ export class TaskRunner {
   readonly #runs = new Map<string, TaskRun>()
   /** The runs that no request began. */
   readonly #used = new Used(new Limit('taskRuns'))
-  /** The tasks that were left to other replicas, for the log. */
-  readonly #left = new Set<string>()
+  /** The tasks that were left to other replicas: each is logged once. */
+  readonly #left = new Map<string, LeftReason>()
   /** How often a task was left to other replicas, by reason. */
   readonly left: { [K in LeftReason]: number } = { sealed: 0, unknown: 0 }
+  /** How often the loss of a replica was noticed here, by how often in a row its task was lost. */
+  readonly losses: { [inARow: number]: number } = { 1: 0, 2: 0, 3: 0, 4: 0 }
+  /** How often the work of a task was undone, and how often that failed. */
+  readonly undos = { done: 0, failed: 0 }
   readonly #renewing: Timer
   #toolRuns: ToolRuns | undefined
   #timer: Timer | undefined
@@ -52,7 +58,8 @@ export class TaskRunner {
   /** The earliest due time that was set here since the look began. */
   #notedAt = Infinity
   #isLooking = false
-  #isFirst = true
+  /** A replica without tools for tasks does not look before this time, of the monotonic clock. */
+  #restsUntil = -Infinity
   /** Set by an outage. The next look is left out: first, all replicas renew the leases of their runs. */
   #mustSkip = false
 
@@ -72,6 +79,12 @@ export class TaskRunner {
     this.#toolRuns = undefined
     timers.clear(this.#timer)
   }
+
+  /** How many tasks run here. */
+  get running (): number { return this.#runs.size }
+
+  /** Why this replica has left the task to others when it looked last. */
+  leftReason (entry: string): LeftReason | undefined { return this.#left.get(entry) }
 
   close (): void { timers.clear(this.#renewing) }
 
@@ -146,11 +159,10 @@ export class TaskRunner {
     let nextMs = leaseMs / 2
     try {
       if (this.#mustSkip) this.#mustSkip = false
-      // The first look is for the time of the store.
-      else if ((isUsed() || this.#isFirst) && this.#used.findRefusal(undefined) === undefined) {
+      else if (this.#mayLook(isUsed())) {
         const { entries, nextInMs = Infinity, now } = await dueTimes.take(BATCH, leaseMs)
         storeClock.note(now)
-        this.#isFirst = false
+        this.#restsUntil = clock.monotonic() + (entries.length === 0 ? REST_MS : 0)
         await Promise.all(entries.map((entry) => this.#takeUp(keyFrom(entry))))
         // Who has left tasks to others lets them look first.
         nextMs = Math.min(nextMs, nextInMs) + (this.#left.size > 0 ? COURTESY_MS : 0)
@@ -161,6 +173,15 @@ export class TaskRunner {
     }
     this.#isLooking = false
     this.#schedule(Math.min(nextMs, this.#notedAt - clock.monotonic()))
+  }
+
+  /**
+   * The first look is for the time of the store. A catalog that has tools for tasks no longer may have tasks:
+   * they expire, and their entries are removed.
+   */
+  #mayLook (isUsed: boolean): boolean {
+    if (!isUsed && clock.monotonic() < this.#restsUntil) return false
+    return this.#used.findRefusal(undefined) === undefined
   }
 
   async #takeUp (key: TaskKey): Promise<void> {
@@ -206,7 +227,7 @@ export class TaskRunner {
     this.left[reason]++
     if (!this.#left.has(key.entry)) {
       if (this.#left.size >= MAX_LEFT) this.#left.clear()
-      this.#left.add(key.entry)
+      this.#left.set(key.entry, reason)
       log.warn({ reqId: record?.requestId, name: record?.tool }, LEFT[reason])
     }
     await this.#putBack(key, record)
@@ -226,7 +247,9 @@ export class TaskRunner {
     const facts = { reqId, name, losses: record.losses }
     const err = new Error(record.statusMessage)
     if (record.status === 'failed') log.warn({ ...facts, err }, 'task failed')
-    else if (record.losses > losses) log.warn(facts, 'the replica of a task was lost')
+    if (record.losses <= losses) return
+    this.losses[record.losses] = (this.losses[record.losses] ?? 0) + 1
+    log.warn(facts, 'the replica of a task was lost')
   }
 
   #renewAll (): void {

@@ -14,6 +14,7 @@ import { TaskAccess } from './access.ts'
 import { FirstTaskRun, type TaskStartDependencies } from './first-run.ts'
 import { createTaskFollowers } from './followers.ts'
 import { createTaskMethods } from './methods.ts'
+import { TaskOperator, type TaskOperatorDependencies } from './operator.ts'
 import { TaskRecords } from './records.ts'
 import { TaskLost } from './run.ts'
 import { TaskRunner, type TaskRunnerDependencies } from './runner.ts'
@@ -32,16 +33,17 @@ export interface TasksOptions extends Pick<TaskRunnerDependencies, 'dueTimes' | 
   readonly now?: (() => number) | undefined
   /** The present state of the catalog. */
   snapshot (): Snapshot
+  readonly auditedArguments: TaskOperatorDependencies['auditedArguments']
 }
 
 export interface Tasks {
   readonly starter: TaskStarter
   readonly methods: readonly Method[]
   readonly followers: TaskFollowers
-  /** How often a task was left to other replicas, by reason. */
-  readonly left: TaskRunner['left']
-  /** How often the work of a task was undone, and how often that failed. */
-  readonly undos: { readonly done: number, readonly failed: number }
+  /** What operators see and change. */
+  readonly operator: TaskOperator
+  /** What this replica has counted, and the tasks that run here. */
+  readonly counts: Pick<TaskRunner, 'left' | 'losses' | 'running' | 'undos'>
   /** Begins to run due tasks. */
   start (toolRuns: ToolRuns): void
   /** Looks for due tasks now. */
@@ -57,7 +59,6 @@ export function createTasks (options: TasksOptions): Tasks {
   const records = new TaskRecords(store, sealer, maxPerOwner)
   const storeClock = new StoreClock(now)
   const endings = new Set<Promise<void>>()
-  const undos = { done: 0, failed: 0 }
   let isClosing = false
 
   const shared = { records, dueTimes, storeClock, leaseMs }
@@ -69,7 +70,7 @@ export function createTasks (options: TasksOptions): Tasks {
     },
     onUndone ({ undo, tool: name, requestId: reqId }) {
       const isDone = undo === 'done'
-      undos[isDone ? 'done' : 'failed']++
+      runner.undos[isDone ? 'done' : 'failed']++
       if (isDone) log.info({ reqId, name }, 'the work of a task was undone')
       else log.warn({ reqId, name }, 'the work of a task was not undone')
     },
@@ -109,8 +110,8 @@ export function createTasks (options: TasksOptions): Tasks {
     },
     methods: createTaskMethods(access),
     followers,
-    left: runner.left,
-    undos,
+    operator: new TaskOperator({ ...options, ...shared, transitions, runner }),
+    counts: runner,
     start: (toolRuns) => runner.start(toolRuns),
     look: () => runner.noteDue(0),
     stopTaking: () => runner.stopTaking(),

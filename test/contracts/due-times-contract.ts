@@ -149,18 +149,19 @@ export function checkDueTimes (t: Test, open: (t: Test) => Promise<CheckedDueTim
 
   t.test('peeking shows what is due first, and takes nothing', async (t) => {
     const { dueTimes, pass } = await open(t)
-    t.strictSame(await dueTimes.peek(10), [])
+    t.strictSame(await dueTimes.peek(10, HOLD_MS), [])
     await dueTimes.set('late', 60 * unitMs, 3)
     await dueTimes.set('now', 0, 0)
     await dueTimes.set('soon', unitMs, 2)
     await pass(2 * unitMs)
-    const entries = await dueTimes.peek(10)
+    const entries = await dueTimes.peek(10, 100 * unitMs)
     t.strictSame(entries.map(({ entry }) => entry), ['now', 'soon', 'late'])
     t.strictSame(entries.map(({ generation }) => generation), [0, 2, 3])
     const [now = 0, soon = 0, late = 0] = entries.map(({ inMs }) => inMs)
     t.ok(now <= -2 * unitMs && soon <= -unitMs && soon > now, `${now}, ${soon}`)
     t.ok(late > 50 * unitMs && late <= 58 * unitMs, `${late}`)
-    t.strictSame((await dueTimes.peek(2)).map(({ entry }) => entry), ['now', 'soon'])
+    t.strictSame((await dueTimes.peek(2, HOLD_MS)).map(({ entry }) => entry), ['now', 'soon'])
+    t.strictSame((await dueTimes.peek(9, unitMs)).map(({ entry }) => entry), ['now', 'soon'])
     t.strictSame((await dueTimes.take(10, HOLD_MS)).entries, ['now', 'soon'])
   })
 

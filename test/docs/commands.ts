@@ -12,6 +12,8 @@ const COMMAND_TIMEOUT_MS = 120_000
 const START_TIMEOUT_MS = 60_000
 /** The address of the service in all pages. */
 const WRITTEN_URL = 'http://127.0.0.1:3000'
+/** Its admin address. */
+const WRITTEN_ADMIN = 'http://127.0.0.1:9464'
 /** A block that ends so serves until a signal comes: the blocks after it call that service. */
 const SERVES = /\btrivet (?:serve|dev)\b.*$/
 
@@ -27,6 +29,7 @@ export async function openTerminal (t: Test, folder: string, bin: string): Promi
     PATH: `${bin}:${process.env.PATH}`,
     HOME: folder,
     PORT: '0',
+    TRIVET_ADMIN_PORT: '0',
     TRIVET_LOG_LEVEL: 'warn',
     // Git asks who makes a commit.
     GIT_AUTHOR_NAME: 'reader',
@@ -37,6 +40,7 @@ export async function openTerminal (t: Test, folder: string, bin: string): Promi
     TRIVET_OVERLOAD: 'off'
   }
   let url: string | undefined
+  let admin: string | undefined
 
   async function serve (commands: string): Promise<string> {
     // A group of its own: the end of the test ends the shell, and the service in it.
@@ -54,10 +58,12 @@ export async function openTerminal (t: Test, folder: string, bin: string): Promi
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding('utf8').on('data', (text: string) => {
           said += text
-          const [found] = /http:\/\/127\.0\.0\.1:\d+/.exec(said) ?? []
-          if (found === undefined) return
+          // The service announces the admin address last.
+          const [metrics] = /http:\/\/127\.0\.0\.1:\d+(?=\/metrics)/.exec(said) ?? []
+          if (metrics === undefined) return
           clearTimeout(timer)
-          url = found
+          admin = metrics
+          url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0]
           resolve('')
         })
       }
@@ -67,8 +73,10 @@ export async function openTerminal (t: Test, folder: string, bin: string): Promi
   return {
     async run (commands) {
       if (SERVES.test(commands.trim())) return await serve(commands)
-      if (commands.includes(WRITTEN_URL) && url === undefined) await serve(`trivet serve ${ROOT}/catalog`)
+      const isAddressed = commands.includes(WRITTEN_URL) || commands.includes(WRITTEN_ADMIN)
+      if (isAddressed && url === undefined) await serve(`trivet serve ${ROOT}/catalog`)
       const addressed = commands.replaceAll(WRITTEN_URL, url ?? WRITTEN_URL)
+        .replaceAll(WRITTEN_ADMIN, admin ?? WRITTEN_ADMIN)
       const { stdout, stderr } = await promisify(execFile)(
         'bash', ['-ec', addressed], { cwd: folder, env, timeout: COMMAND_TIMEOUT_MS }
       )

@@ -20,6 +20,7 @@ export async function runProgram (
   const ran = { out: '', err: '', served: [] as Array<{ readonly [variable: string]: string | undefined }> }
   const exitCode = await run(args, {
     environment,
+    adminToken: environment.TRIVET_ADMIN_TOKEN,
     version: '1.2.3',
     dependency: '^1.2.3',
     guard: createLoadGuard(),

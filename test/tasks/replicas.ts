@@ -120,7 +120,8 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       leaseMs: LEASE_MS,
       now,
       snapshot: () => snapshot as never,
-      isUsed: () => true
+      isUsed: () => true,
+      auditedArguments: () => undefined
     })
 
     function toRequest (journal: Journal, principal: Principal, address?: string, runs = script) {

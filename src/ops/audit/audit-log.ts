@@ -32,8 +32,10 @@ interface AuditFile {
   close (): Promise<void>
 }
 
-interface AuditLog extends Omit<AuditFile, 'write'> {
+export interface AuditLog extends Omit<AuditFile, 'write'> {
   readonly observer: ReturnType<typeof createAuditObserver>
+  /** Writes a line about what an operator did, or was refused. */
+  noteOperator (act: object): void
 }
 
 /** Rejects with a ConfigError if the file cannot be opened. `undefined` without a path. */
@@ -48,7 +50,11 @@ export async function openAuditLog (
         log.error({ lines }, 'lines of the audit log were dropped: it could not be written')
       }
     })
-    return { ...file, observer: createAuditObserver(file.write) }
+    return {
+      ...file,
+      observer: createAuditObserver(file.write),
+      noteOperator: (act) => file.write(JSON.stringify({ event: 'operator', ...act }).slice(1, -1))
+    }
   } catch (cause) {
     const isUnread = cause instanceof Error && 'code' in cause && cause.code === 'ENXIO'
     const reason = isUnread ? 'nobody reads this pipe. Start its reader first' : messageOf(cause)

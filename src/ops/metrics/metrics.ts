@@ -18,13 +18,25 @@ export interface MetricSources {
   }
   /** Checks the state store. Never rejects. */
   isStoreReady (): Promise<boolean>
-  /** How often a task was left to other replicas, by reason. */
-  readonly tasksLeft: { readonly [reason: string]: number }
-  /** How often the work of a task was undone, by outcome. */
-  readonly undos: { readonly [outcome: string]: number }
+  readonly tasks: TaskSource
   /** Whether changes and messages pass between the replicas. */
   isBroadcastReady (): boolean
   catalog (): CatalogFacts
+}
+
+interface TaskSource {
+  readonly counts: {
+    /** How many tasks run on this replica. */
+    readonly running: number
+    /** How often a task was left to other replicas, by reason. */
+    readonly left: { readonly [reason: string]: number }
+    /** How often the loss of a replica was noticed, by how often in a row its task was lost. */
+    /** How often the work of a task was undone, by outcome. */
+    readonly undos: { readonly [outcome: string]: number }
+    readonly losses: { readonly [inARow: number]: number }
+  }
+  /** Counts the tasks that are due and that no replica runs, by reason. */
+  countStuck (): Promise<object>
 }
 
 interface CatalogFacts {
@@ -126,9 +138,19 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
   gauge('trivet_broadcast_ready', 'Whether changes and messages pass between this replica and others.', [],
     (metric) => metric.set(Number(sources.isBroadcastReady())))
   counter('trivet_tasks_left_total', 'Tasks left to replicas that have the secret or the tool.', 'reason',
-    () => sources.tasksLeft)
+    () => sources.tasks.counts.left)
   counter('trivet_undos_total', 'Ended tasks whose work was undone, or could not be.', 'outcome',
-    () => sources.undos)
+    () => sources.tasks.counts.undos)
+  counter('trivet_task_losses_total', 'Tasks whose replica was lost, by the losses in a row.', 'in_a_row',
+    () => sources.tasks.counts.losses)
+  gauge('trivet_tasks_running', 'Tasks whose handler runs on this replica.', [],
+    (metric) => metric.set(sources.tasks.counts.running))
+  // Of all replicas: each one tells the same. One look at the entries that are due first, and no record.
+  gauge('trivet_tasks_stuck', 'Tasks that are due, and that no replica has run for two leases.', ['reason'],
+    async (metric) => {
+      const stuck = await sources.tasks.countStuck().catch(() => ({}))
+      for (const [reason, count] of Object.entries(stuck)) metric.set({ reason }, Number(count))
+    })
   gauge('trivet_catalog_primitives', 'Tools, prompts, resources, templates and skills.', ['kind'],
     (metric) => {
       for (const [kind, size] of Object.entries(sources.catalog().sizes)) metric.set({ kind }, size)

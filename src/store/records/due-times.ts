@@ -50,8 +50,8 @@ export interface DueTimes {
    * before, and one does if this replica is lost. Their generations stay.
    */
   take (limit: number, holdMs: number): Promise<TakenEntries>
-  /** The entries that are due first, in their order. Takes none of them. */
-  peek (limit: number): Promise<readonly DueEntry[]>
+  /** The entries that are due within a time, in milliseconds. The first one comes first. Takes none. */
+  peek (limit: number, withinMs: number): Promise<readonly DueEntry[]>
   /**
    * Reads a page of all entries, in an order that no due time changes: an entry that exists from the first
    * page to the last is in one of them. An entry may come twice. A failover between two pages may hide some.
@@ -94,7 +94,7 @@ export function createLocalDueTimes ({ now = clock.now }: Clock = {}): DueTimes 
   let count = 0
 
   /** @param until milliseconds since the epoch. */
-  function find (limit: number, until = Infinity): Array<[entry: string, time: LocalTime]> {
+  function find (limit: number, until: number): Array<[entry: string, time: LocalTime]> {
     const due: Array<[string, LocalTime]> = []
     // No copy of the map: it has the entries of ended tasks too.
     for (const one of times) if (one[1].at <= until) due.push(one)
@@ -125,9 +125,9 @@ export function createLocalDueTimes ({ now = clock.now }: Clock = {}): DueTimes 
       for (const { at } of times.values()) next = Math.min(next ?? at, at)
       return toTaken(due.map(([entry]) => entry), next, time)
     },
-    peek: async (limit) => find(limit).map(toEntry),
+    peek: async (limit, withinMs) => find(limit, now() + withinMs).map(toEntry),
     async list (from = '0', limit) {
-      const last = readCursor(from)
+      const last = readPlace(from)
       const entries: DueEntry[] = []
       let end = last
       for (const one of times) {
@@ -142,7 +142,7 @@ export function createLocalDueTimes ({ now = clock.now }: Clock = {}): DueTimes 
 }
 
 /** Reads the `next` of a page that is a number. Throws a RangeError. */
-export function readCursor (text: string): number {
+export function readPlace (text: string): number {
   if (!/^\d{1,20}$/.test(text)) throw new RangeError('this cursor is of no page')
   return Number(text)
 }

@@ -180,6 +180,12 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     fallback: undefined, good: [['/etc/trivet/log-level', '/etc/trivet/log-level']], bad: [], rule: ''
   },
   auditFile: { fallback: undefined, good: [['./audit.jsonl', './audit.jsonl']], bad: [], rule: '' },
+  adminToken: {
+    fallback: undefined,
+    good: [['0123456789abcdef0123456789ABCDEF-._~+/==', '0123456789abcdef0123456789ABCDEF-._~+/==']],
+    bad: ['short', '0123456789abcdef0123456789ABCDEF-._~+/== two words'],
+    rule: 'must be 32 characters or more: letters, digits, and -._~+/, got '
+  },
   otlpUrl: {
     fallback: undefined,
     good: [
@@ -345,7 +351,7 @@ t.test('needs no authentication mode for a loopback address (6)', async (t) => {
 })
 
 t.test('completes the options of an embedding program', async (t) => {
-  const { host, port, adminPort, adminHost, logLevelFile, otlpUrl, ...defaults } = readConfig({})
+  const { host, port, adminPort, adminHost, adminToken, logLevelFile, otlpUrl, ...defaults } = readConfig({})
   t.same(completeConfig({ drainMs: 1 }), { ...CONSTANTS, ...defaults, drainMs: 1 })
   t.same(toAppConfig(readConfig({})), defaults)
   t.ok(Object.isFrozen(completeConfig({})))

@@ -76,7 +76,9 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
         return toTaken(entries, find(1)[0]?.time, time)
       })
     },
-    peek: async (limit) => transactions.read(() => find(limit).map(({ entry }) => toEntry(entry))),
+    peek: async (limit, withinMs) => transactions.read(
+      () => find(limit, now() + withinMs).map(({ entry }) => toEntry(entry))
+    ),
     list: async (from, limit) => transactions.read(() => {
       const range = times.getKeys({
         start: ['entry', from ?? ''],

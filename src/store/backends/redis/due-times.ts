@@ -1,6 +1,6 @@
 // Due times in Redis or Valkey: one sorted set, by the clock of Redis.
 
-import { readCursor, type DueEntry, type DueTimes } from '../../records/due-times.ts'
+import { readPlace, type DueEntry, type DueTimes } from '../../records/due-times.ts'
 import { throwUnavailable } from './redis-error.ts'
 import type { ReplicaAcks } from './replica-acks.ts'
 import { runScript, toScript, type Argument, type Script, type ScriptRunner } from './scripts.ts'
@@ -71,9 +71,10 @@ local function toTriples (pairs, triples)
 end
 `
 
-/** KEYS are the same. ARGV: the most entries. Returns triples. */
+/** KEYS are the same. ARGV: the most entries, and in how many milliseconds they are due. Returns triples. */
 const PEEK_DUE = toScript(`${WITH_TIMES}
-return toTriples(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[1]), {})
+local last = string.format('%.0f', now + ARGV[2])
+return toTriples(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', last, 'WITHSCORES', 'LIMIT', 0, ARGV[1]), {})
 `)
 
 /** KEYS are the same. ARGV: cursor, about how many entries. Returns the next cursor, then triples. */
@@ -107,9 +108,11 @@ export function createRedisDueTimes (
       const [now, next, ...entries] = await readTexts(TAKE_DUE, limit, Math.ceil(holdMs))
       return { entries, nextInMs: next === '-1' ? undefined : Number(next), now: Number(now) }
     }),
-    peek: async (limit) => await attempt(async () => toEntries(await readTexts(PEEK_DUE, limit))),
+    peek: async (limit, withinMs) => await attempt(
+      async () => toEntries(await readTexts(PEEK_DUE, limit, Math.ceil(withinMs)))
+    ),
     async list (from = '0', limit) {
-      readCursor(from)
+      readPlace(from)
       return await attempt(async () => {
         const [next = '0', ...triples] = await readTexts(LIST_DUE, from, limit)
         return { entries: toEntries(triples), next: next === '0' ? undefined : next }

@@ -26,7 +26,7 @@ t.test('a closed store rejects', async (t) => {
   const store = openLmdbStateStore(await makeFolder(t))
   await store.close()
   await t.rejects(store.dueTimes.take(1, 1000), { name: 'StoreUnavailable' })
-  await t.rejects(store.dueTimes.peek(1), { name: 'StoreUnavailable' })
+  await t.rejects(store.dueTimes.peek(1, 0), { name: 'StoreUnavailable' })
   await t.rejects(store.dueTimes.list(undefined, 1), { name: 'StoreUnavailable' })
   await t.rejects(store.dueTimes.set('a', 1000, 0), { name: 'StoreUnavailable' })
 })

@@ -33,7 +33,7 @@ if (hasRedisServer(t)) {
     for (let i = 0; i < 20; i++) await dueTimes.set(`owner-${i}/a`, 0, 0)
     t.equal((await dueTimes.take(50, 1000)).entries.length, 20)
     t.equal((await dueTimes.list(undefined, 50)).entries.length, 20)
-    t.equal((await dueTimes.peek(5)).length, 5)
+    t.equal((await dueTimes.peek(5, 1000)).length, 5)
   })
 
   t.test('a time that a later generation has set is written, so that WAIT covers it', async (t) => {
@@ -52,7 +52,7 @@ if (hasRedisServer(t)) {
     await t.rejects(dueTimes.set('a', 0, 0), { name: 'StoreUnavailable' })
     await t.rejects(dueTimes.remove('a'), { name: 'StoreUnavailable' })
     await t.rejects(dueTimes.take(1, 1000), { name: 'StoreUnavailable' })
-    await t.rejects(dueTimes.peek(1), { name: 'StoreUnavailable' })
+    await t.rejects(dueTimes.peek(1, 0), { name: 'StoreUnavailable' })
     await t.rejects(dueTimes.list(undefined, 1), { name: 'StoreUnavailable' })
     await t.rejects(dueTimes.list('x', 1), { name: 'RangeError' })
   })

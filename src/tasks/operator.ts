@@ -1,0 +1,283 @@
+// What operators see of the tasks of all owners, and what they may change. No argument, answer or result is
+// in it, unless the definition of the tool lets the audit log keep arguments.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { clock } from '../base/time.ts'
+import { isTerminal, type TaskStatus } from '../protocol/tasks.ts'
+import { endOf, isAsleep, openQuestions, phaseOf, type TaskPhase, type TaskRecord } from './record.ts'
+import { keyFrom, type TaskKey } from './records.ts'
+import type { LeftReason, TaskRunner } from './runner.ts'
+import type { TransitionDependencies, Transitions } from './transitions.ts'
+import type { DueEntry } from '../store/records/due-times.ts'
+
+export interface TaskOperatorDependencies extends Pick<
+  TransitionDependencies, 'records' | 'dueTimes' | 'storeClock' | 'leaseMs'
+> {
+  readonly transitions: Transitions
+  readonly runner: Pick<TaskRunner, 'leftReason'>
+  /** The arguments that the audit log may keep. `undefined` if it may keep none. */
+  auditedArguments (tool: string, args: unknown): unknown
+}
+
+/** Why a task waits: `replica` for one that is ready, and that no replica has taken yet. */
+type WaitReason = 'question' | 'sleep' | 'loss' | 'limit' | 'replica'
+
+/** A task for operators, as JSON. Times are ISO 8601. */
+export interface TaskFacts {
+  readonly taskId: string
+  readonly status: TaskStatus
+  readonly phase: TaskPhase
+  /** What became of undoing its work, if that was to be undone. */
+  readonly undo?: 'due' | 'done' | 'failed' | undefined
+  readonly tool: string
+  /** Absent for an anonymous owner. */
+  readonly subject?: string | undefined
+  readonly clientId?: string | undefined
+  readonly createdAt: string
+  readonly ageMs: number
+  readonly lastUpdatedAt: string
+  /** When the record is removed. */
+  readonly expiresAt: string
+  /** Those of `undo` too. */
+  readonly runs: number
+  /** The key of the last step that is kept, and how many there are: those of `undo` once it is due. */
+  readonly lastStep?: string | undefined
+  readonly steps: number
+  /** How often in a row the replica of the task was lost without a new step. */
+  readonly losses: number
+  readonly waitsFor?: WaitReason | undefined
+  /** When the handler runs again, if nothing else happens before. */
+  readonly wakesAt?: string | undefined
+  /** The keys of the open questions. */
+  readonly questions?: readonly string[] | undefined
+  /** Why the replica that answers has left the task to others. */
+  readonly left?: LeftReason | undefined
+  /** When a replica looks at the task. For a task that runs, this is the end of its lease. */
+  readonly dueAt: string
+  /** Whether no replica has looked for two leases after that time. */
+  readonly isOverdue: boolean
+  /** The code of the error of a failed task. Its message may have arguments. */
+  readonly errorCode?: number | undefined
+  /** The id of the call in the log. */
+  readonly requestId: string
+  readonly traceId?: string | undefined
+  /** The arguments, as the audit log may keep them. */
+  readonly arguments?: unknown
+}
+
+/** A task whose record this replica cannot open. */
+export interface SealedTask { readonly taskId: string, readonly left: 'sealed' }
+
+export interface TaskFilter {
+  readonly status?: string | undefined
+  readonly phase?: string | undefined
+  readonly undo?: string | undefined
+  readonly tool?: string | undefined
+  readonly subject?: string | undefined
+  readonly olderThanMs?: number | undefined
+}
+
+export interface TaskListing {
+  readonly tasks: ReadonlyArray<TaskFacts | SealedTask>
+  /** Continues the list. Absent at its end. A listing that took long may have no task and a cursor. */
+  readonly nextCursor?: string | undefined
+}
+
+/** What became of a change. `refused` has a problem; `unknown` has no task. */
+export interface TaskChange {
+  readonly outcome: 'done' | 'refused' | 'unknown'
+  readonly problem?: string
+  readonly task?: TaskFacts | SealedTask
+}
+
+/** Tasks that are due and that no replica runs. */
+export interface StuckTasks {
+  /** No replica has looked for two leases. */
+  readonly overdue: number
+  /** Every replica that looked has left the task, for two leases. */
+  readonly left: number
+}
+
+/** How many entries one read of the table takes while records are read too. */
+const PAGE = 50
+/** The same if only their names are read. */
+const NAMES_PAGE = 1000
+/** How long one listing, or the search for an id, may take, in milliseconds. A cursor continues a listing. */
+const LIST_MS = 1000
+const FIND_MS = 10_000
+/** How many entries the count of stuck tasks takes. The first ones to be due come first. */
+const MAX_STUCK = 1000
+
+export class TaskOperator {
+  readonly #dependencies: TaskOperatorDependencies
+  /** What was due soon at the last count, with the monotonic time since when nobody has written it. */
+  #soon: ReadonlyMap<string, { readonly generation: number, readonly since: number }> = new Map()
+
+  constructor (dependencies: TaskOperatorDependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /**
+   * Lists tasks, ended ones included. Rejects with a RangeError for a cursor of no listing.
+   * @param limit about how many.
+   */
+  async list (filter: TaskFilter, cursor: string | undefined, limit: number): Promise<TaskListing> {
+    const endsAt = clock.monotonic() + LIST_MS
+    const tasks: Array<TaskFacts | SealedTask> = []
+    let nextCursor = cursor
+    do {
+      const page = await this.#dependencies.dueTimes.list(nextCursor, Math.min(limit, PAGE))
+      for (const entry of page.entries) {
+        const task = await this.#read(entry)
+        if (task !== undefined && matches(task, filter)) tasks.push(task)
+        // A record may have a megabyte: others get their turn between two of them.
+        await nextTurn()
+      }
+      nextCursor = page.next
+    } while (nextCursor !== undefined && tasks.length < limit && clock.monotonic() < endsAt)
+    return { tasks, nextCursor }
+  }
+
+  /** Resolves to `undefined` for an unknown task. */
+  async show (id: string): Promise<TaskFacts | SealedTask | undefined> {
+    const entry = await this.#find(id)
+    return entry && await this.#read(entry, true)
+  }
+
+  /** Cancels the task, as its owner can. */
+  async cancel (id: string): Promise<TaskChange> {
+    return await this.#change(id, 'cancelled')
+  }
+
+  /** Lets a task that waits after losses, for a limit or for a replica run now. */
+  async retry (id: string): Promise<TaskChange> {
+    return await this.#change(id, 'retried')
+  }
+
+  /** Counts tasks that are stuck, up to a limit. An entry counts when it was seen for two leases. */
+  async countStuck (): Promise<StuckTasks> {
+    const { dueTimes, leaseMs } = this.#dependencies
+    // The entry of a task that runs is due later: its lease is renewed when a third of it has passed.
+    const entries = await dueTimes.peek(MAX_STUCK, leaseMs / 2)
+    const now = clock.monotonic()
+    this.#soon = new Map(entries.map(({ entry, generation }) => {
+      const before = this.#soon.get(entry)
+      return [entry, before?.generation === generation ? before : { generation, since: now }]
+    }))
+    const overdue = entries.filter(({ inMs }) => inMs < -2 * leaseMs).length
+    const seen = entries.filter(({ entry }) => now - (this.#soon.get(entry)?.since ?? now) >= 2 * leaseMs)
+    return { overdue, left: seen.filter(({ inMs }) => inMs >= -2 * leaseMs).length }
+  }
+
+  async #change (id: string, type: 'cancelled' | 'retried'): Promise<TaskChange> {
+    const { records, transitions } = this.#dependencies
+    const entry = await this.#find(id)
+    if (entry === undefined) return { outcome: 'unknown' }
+    const key = keyFrom(entry.entry)
+    const before = await records.look(key)
+    const applied = before === 'sealed' ? undefined : await transitions.apply(key, { type })
+    const task = await this.#read(entry)
+    if (task === undefined) return { outcome: 'unknown' }
+    if (applied?.transition !== undefined) return { outcome: 'done', task }
+    return { outcome: 'refused', problem: refusalOf(task), task }
+  }
+
+  /** Finds the entry of a task: only its name has the owner. Rejects if there are too many. */
+  async #find (id: string): Promise<DueEntry | undefined> {
+    const endsAt = clock.monotonic() + FIND_MS
+    let from: string | undefined
+    do {
+      const { entries, next } = await this.#dependencies.dueTimes.list(from, NAMES_PAGE)
+      const match = entries.find(({ entry }) => keyFrom(entry).id === id)
+      if (match !== undefined) return match
+      if (clock.monotonic() >= endsAt) throw new Error('there are too many tasks to find this one')
+      from = next
+      await nextTurn()
+    } while (from !== undefined)
+    return undefined
+  }
+
+  /** Resolves to `undefined` if the record does not exist any more, or not yet. */
+  async #read ({ entry, inMs }: DueEntry, isWhole = false): Promise<TaskFacts | SealedTask | undefined> {
+    const { records, storeClock, leaseMs, runner, auditedArguments } = this.#dependencies
+    const key = keyFrom(entry)
+    const record = await records.look(key)
+    if (record === undefined) return undefined
+    if (record === 'sealed') return { taskId: key.id, left: 'sealed' }
+    const now = storeClock.now()
+    return {
+      ...toFacts(key, record, now),
+      // A task that is due later runs on another replica by now, or has ended.
+      left: inMs < leaseMs / 2 ? runner.leftReason(entry) : undefined,
+      dueAt: toIso(now + inMs),
+      isOverdue: inMs < -2 * leaseMs,
+      ...(isWhole && { arguments: auditedArguments(record.tool, record.args) })
+    }
+  }
+}
+
+function toFacts (
+  { id }: TaskKey, record: TaskRecord, now: number
+): Omit<TaskFacts, 'left' | 'dueAt' | 'isOverdue'> {
+  const { status, tool, principal, createdAt, updatedAt, run, losses, wakesAt, results, error } = record
+  const steps = Object.keys(record.undo === undefined ? results : record.undoJournal?.results ?? {})
+  const phase = phaseOf(record)
+  return {
+    taskId: id,
+    status,
+    phase,
+    undo: record.undo,
+    tool,
+    subject: principal.subject,
+    clientId: principal.clientId,
+    createdAt: toIso(createdAt),
+    ageMs: Math.max(0, now - createdAt),
+    lastUpdatedAt: toIso(updatedAt),
+    expiresAt: toIso(endOf(record)),
+    // The end of a task takes a number too.
+    runs: isTerminal(status) ? run - 1 : run,
+    lastStep: steps.at(-1),
+    steps: steps.length,
+    losses,
+    waitsFor: waitReasonOf(record),
+    wakesAt: wakesAt === undefined ? undefined : toIso(wakesAt),
+    questions: phase === 'asking' ? openQuestions(record).map(([name]) => name) : undefined,
+    errorCode: error === undefined ? undefined : JSON.parse(error).code,
+    requestId: record.requestId,
+    traceId: record.traceId
+  }
+}
+
+function waitReasonOf (record: TaskRecord): WaitReason | undefined {
+  switch (phaseOf(record)) {
+    case 'running': case 'undoing': return undefined
+    case 'over': return record.undo === 'due' ? record.pause ?? 'replica' : undefined
+    case 'asking': return 'question'
+    case 'waiting': return record.pause ?? (isAsleep(record) ? 'sleep' : 'replica')
+  }
+}
+
+function matches (task: TaskFacts | SealedTask, filter: TaskFilter): boolean {
+  const { olderThanMs, ...equal } = filter
+  const wanted = Object.entries(equal).filter(([, value]) => value !== undefined)
+  // Nobody can tell whether a filter fits a task that cannot be opened.
+  if (!('status' in task)) return wanted.length === 0 && olderThanMs === undefined
+  const members: { readonly [name: string]: unknown } = { ...task }
+  return wanted.every(([name, value]) => members[name] === value) && task.ageMs >= (olderThanMs ?? 0)
+}
+
+/** Says why a task was not changed, in words that continue "The task". */
+function refusalOf (task: TaskFacts | SealedTask): string {
+  if (!('phase' in task)) return 'is sealed with a secret that this replica lacks. Ask another replica'
+  switch (task.phase) {
+    case 'over': return `has ended: ${task.status}`
+    case 'undoing': return `has ended: ${task.status}, and its work is being undone`
+    case 'running': return 'runs, or is taken over when its lease has ended'
+    case 'asking': return 'waits for an answer of its user'
+    case 'waiting': return `sleeps until ${task.wakesAt}`
+  }
+}
+
+function toIso (time: number): string {
+  return new Date(time).toISOString()
+}
