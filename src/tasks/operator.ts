@@ -110,7 +110,7 @@ const MAX_STUCK = 1000
 
 export class TaskOperator {
   readonly #dependencies: TaskOperatorDependencies
-  /** What was due soon at the last count, with the monotonic time since when nobody has written it. */
+  /** What was due soon at the last count, with the monotonic time since when. A write begins it anew. */
   #soon: ReadonlyMap<string, { readonly generation: number, readonly since: number }> = new Map()
 
   constructor (dependencies: TaskOperatorDependencies) {
@@ -154,19 +154,21 @@ export class TaskOperator {
     return await this.#change(id, 'retried')
   }
 
-  /** Counts tasks that are stuck, up to a limit. An entry counts when it was seen for two leases. */
+  /** Counts tasks that are stuck, up to a limit. Each count compares what is due with the count before. */
   async countStuck (): Promise<StuckTasks> {
     const { dueTimes, leaseMs } = this.#dependencies
     // The entry of a task that runs is due later: its lease is renewed when a third of it has passed.
     const entries = await dueTimes.peek(MAX_STUCK, leaseMs / 2)
     const now = clock.monotonic()
-    this.#soon = new Map(entries.map(({ entry, generation }) => {
+    this.#soon = new Map(entries.map(({ entry, inMs, generation }) => {
       const before = this.#soon.get(entry)
-      return [entry, before?.generation === generation ? before : { generation, since: now }]
+      const isSame = before?.generation === generation
+      return [entry, isSame ? before : { generation, since: now + Math.max(0, inMs) }]
     }))
     const overdue = entries.filter(({ inMs }) => inMs < -2 * leaseMs).length
-    const seen = entries.filter(({ entry }) => now - (this.#soon.get(entry)?.since ?? now) >= 2 * leaseMs)
-    return { overdue, left: seen.filter(({ inMs }) => inMs >= -2 * leaseMs).length }
+    const isOld = (entry: string) => now - (this.#soon.get(entry)?.since ?? now) >= 2 * leaseMs
+    const left = entries.filter(({ entry, inMs }) => inMs >= -2 * leaseMs && isOld(entry)).length
+    return { overdue, left }
   }
 
   async #change (id: string, type: 'cancelled' | 'retried'): Promise<TaskChange> {

@@ -62,7 +62,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
   }
 
   /** @param aheadMs how far the clock of the replica is ahead of that of the store. */
-  function openReplica (name: string, { secret = 'secret', knows = true, aheadMs = 0 } = {}) {
+  function openReplica (name: string, { secret = 'secret', knows = true, isUsed = true, aheadMs = 0 } = {}) {
     let operations = 0
     let plan: { readonly at: number, readonly fault: Fault } | undefined
     let isDead = false
@@ -120,8 +120,8 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       leaseMs: LEASE_MS,
       now,
       snapshot: () => snapshot as never,
-      isUsed: () => true,
-      auditedArguments: () => undefined
+      isUsed: () => isUsed,
+      auditedArguments: (name, args) => ({ of: name, args })
     })
 
     function toRequest (journal: Journal, principal: Principal, address?: string, runs = script) {
