@@ -125,7 +125,9 @@ async function ask (
 
 const COLUMNS: ReadonlyArray<readonly [heading: string, read: (task: ShownTask) => string]> = [
   ['TASK', ({ taskId }) => String(taskId)],
-  ['STATUS', ({ status, undo, left }) => textOf(status ?? left) + (undo === undefined ? '' : `, undo ${textOf(undo)}`)],
+  ['STATUS', ({ status, undo, left }) => {
+    return textOf(status ?? left) + (undo === undefined ? '' : `, undo ${textOf(undo)}`)
+  }],
   ['TOOL', ({ tool }) => textOf(tool)],
   ['SUBJECT', ({ subject, status }) => textOf(subject ?? (status === undefined ? '' : 'anonymous'))],
   ['AGE', ({ ageMs }) => typeof ageMs === 'number' ? toAge(ageMs) : ''],

@@ -172,7 +172,7 @@ t.test('without a token tasks are shown, and nothing is changed', async (t) => {
     ['status=done', /status must be one of working/],
     ['phase=x', /phase must be/],
     ['limit=501', /limit must/],
-    ['olderThanMs=-1', /olderThanMs must/], ['tol=a', /tol is none of status, phase, tool/],
+    ['olderThanMs=-1', /olderThanMs must/], ['tol=a', /tol is none of status, phase, undo, tool/],
     ['cursor=nonsense', /this cursor is of no page/]
   ] as const) {
     const answer = await send(`/tasks?${query}`, {}, 'GET', origin)

@@ -8,7 +8,7 @@ import type { SealedTask, TaskFacts, TaskListing, TaskOperator } from '../../src
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { ADA, LEASE_MS, openWorld, question } from './replicas.ts'
 
-const sleep = async (round: InputRound, ms: number) => await timers.pause(round.sleep?.(ms) ?? 0)
+const sleep = async (round: InputRound, ms: number) => await round.sleep(ms, undefined, timers.pause)
 const FOREVER = new Promise<never>(() => {})
 const BOB = { ...ADA, subject: 'bob' }
 const SECOND = 1000
