@@ -88,6 +88,17 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   onReplicaLoss?: 'fail' | 'rerun'
   /**
+   * What happens to a task when it is to run again and the code of the tool has changed since the task began:
+   * the module of the tool, or what that imports. The version of a package counts; files that the code reads
+   * do not. The tool as it is then decides, not as it was.
+   * - `resume`: the task goes on in the new code, which finds the results of the steps of the old one.
+   * - `fail`: the task fails, with an error that says so, unless a replica with the old code runs it within
+   *   TRIVET_TASK_LEASE_MS.
+   *
+   * `resume` by default, and for tools that come from no file.
+   */
+  onDeploy?: 'resume' | 'fail'
+  /**
    * The screen that hosts show for the results of this tool: the name of a folder in apps/. Hosts get the
    * result too. Hosts without screens get only the result, so `content` must say everything by itself. None
    * by default. Not together with a `ui` in `_meta`.

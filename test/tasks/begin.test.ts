@@ -164,6 +164,8 @@ t.test('a definition says only what has a meaning', async (t) => {
     ["task: 'sometimes'", /task/],
     ["task: 'allowed', ttlMs: 10", /ttlMs.*1000/],
     ["task: 'allowed', onReplicaLoss: 'retry'", /onReplicaLoss/],
+    ["task: 'allowed', onDeploy: 'retry'", /onDeploy/],
+    ["onDeploy: 'fail'", /onDeploy: needs task/],
     ["task: 'allowed', dedupe: true, annotations: { idempotentHint: true }", /dedupe.*cannot be used with task/]
   ] as const) {
     await t.rejects(serveTools(t, { odd: [options, '() => 1'] }), { message: problem }, options)

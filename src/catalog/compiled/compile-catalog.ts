@@ -55,7 +55,7 @@ export class CatalogCompiler {
   }
 }
 
-type Compile<D, C> = (located: Located<D>, report: ReportProblem) => C | undefined
+type Compile<L, C> = (located: L, report: ReportProblem) => C | undefined
 
 /** One load. Collects the problems of all definitions. */
 class Compilation {
@@ -154,10 +154,10 @@ class Compilation {
 
   readonly #reporterOf = (located: Located<unknown>): ReportProblem => createReporter(this.#problems, located)
 
-  async #compileAll<D, C> (
-    all: ReadonlyArray<Located<D>>, compile: Compile<D, C>
-  ): Promise<Array<Compiled<C, D>>> {
-    const results: Array<Compiled<C, D>> = []
+  async #compileAll<L extends Located<unknown>, C> (
+    all: readonly L[], compile: Compile<L, C>
+  ): Promise<Array<Compiled<C, L['definition']>>> {
+    const results: Array<Compiled<C, L['definition']>> = []
     for (const located of all) {
       const turn = this.#options.yieldToRequests?.()
       if (turn !== undefined) await turn
@@ -178,11 +178,11 @@ class Compilation {
     const { tools, apps } = this.#contents
     const lifetimes = describeLifetimes(handles)
     return await this.#compileAll(tools, (located, report) => {
-      const { definition } = located
+      const { definition, fingerprint } = located
       const remark = lifetimes.get(definition.name)
       const appUri = definition.ui === undefined ? undefined : apps.get(definition.ui)?.uri
       return this.#knownTools.get(
-        definition, JSON.stringify([remark, appUri]), report,
+        definition, JSON.stringify([remark, appUri, fingerprint]), report,
         (compilers, tell) => compileTool(located, compilers, tell, { remark, appUri })
       )
     })

@@ -26,6 +26,9 @@ export interface SkillDefinition
   readonly resources: readonly SkillResource[]
 }
 
+/** `fingerprint` is there for a tool with tasks whose file is known: it changes with the code of the tool. */
+export interface LocatedTool extends Located<ToolDefinition> { readonly fingerprint?: string | undefined }
+
 /** `bytes` is there for a resource that is a file. */
 export interface LocatedResource extends Located<ResourceDefinition> { readonly bytes?: FileBytes }
 
@@ -80,7 +83,7 @@ export interface CatalogApp {
 
 export interface CatalogContents {
   readonly server: ServerSettings
-  readonly tools: ReadonlyArray<Located<ToolDefinition>>
+  readonly tools: readonly LocatedTool[]
   readonly prompts: ReadonlyArray<Located<PromptDefinition>>
   readonly resources: readonly LocatedResource[]
   /** Resources that can be read, but are not in the list. */

@@ -17,7 +17,7 @@ import { isReadme } from './catalog-parts.ts'
 import { CatalogReader } from './catalog-reader.ts'
 import { ruleOf } from './error-problem.ts'
 import { FILES_FOLDER } from './files/embedded-files.ts'
-import { digestFiles, type FileDigests } from './files/file-digests.ts'
+import { addFingerprints, digestFiles, type FileDigests } from './files/file-digests.ts'
 import { isMissingPath, type FolderFile } from './files/folder-files.ts'
 import { openPlainFiles } from './files/plain-files.ts'
 import { readSidecars, type ParsedSidecars } from './files/sidecars.ts'
@@ -138,7 +138,7 @@ export async function loadFolder (
 
   const contents = {
     server,
-    tools: reader.tools,
+    tools: await addFingerprints(reader.tools, { root, graph, fileDigests: readFiles.fileDigests }),
     prompts: reader.prompts,
     resources: [
       ...reader.resources, ...plainFiles.resources, ...skills.resources, ...apps.resources

@@ -2,7 +2,7 @@
 // that import it are evaluated again. The old graph is collected after its last request has ended. Node's own
 // registry would keep its modules for ever.
 
-import { dirname } from 'node:path'
+import { dirname, extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { CompiledModules } from './compiled-module.ts'
 import { Loader } from './loader.ts'
@@ -12,7 +12,8 @@ import type { ModuleRecord } from './module-record.ts'
 import type { Namespace } from './namespace.ts'
 import { Resolver } from './resolver.ts'
 import { findReusable, type FileModule, type ReusableModules } from './reusable-modules.ts'
-import type { ModuleHost } from './source-module.ts'
+import type { ModuleHost, SourceModule } from './source-module.ts'
+import { requiredBy } from './synthetic-module.ts'
 
 interface ModuleGraphOptions {
   /** The folder that the modules belong to. */
@@ -32,7 +33,15 @@ interface ModuleGraphOptions {
   readonly onImport?: (file: string) => void
 }
 
+interface FileImports {
+  /** The hash of the text. `undefined` for a file that is no ES module. */
+  readonly digest: string | undefined
+  /** URLs. */
+  readonly imports: readonly string[]
+}
+
 const DEADLINE_MS = 30_000
+const SOURCE = /^\.(?:m?js|[cm]?ts|[jt]sx)$/
 
 export class ModuleGraph implements ModuleHost {
   readonly deadlineMs: number
@@ -40,6 +49,9 @@ export class ModuleGraph implements ModuleHost {
   readonly #resolver: Resolver
   readonly #loader: Loader
   readonly #origins = new WeakMap<object, string>()
+  readonly #provided: ReadonlySet<string>
+  /** The URLs that `import()` was called with while the graph was loading, by importer. */
+  readonly #imported = new Map<ModuleRecord, Set<string>>()
   #turn = Promise.resolve()
   #isLoading = true
 
@@ -50,6 +62,7 @@ export class ModuleGraph implements ModuleHost {
     this.deadlineMs = deadlineMs
     this.#compiled = compiled
     this.#resolver = new Resolver(root)
+    this.#provided = new Set(Object.keys(provided))
     this.#loader = new Loader({
       resolver: this.#resolver, provided, registering, compiled, host: this, onImport
     })
@@ -99,6 +112,32 @@ export class ModuleGraph implements ModuleHost {
     return await findReusable(earlier.files, this.#compiled, this.#resolver)
   }
 
+  /** Whether the URL is of a file of the catalog, not of a package. */
+  isOwn (url: string): boolean { return this.#resolver.isOwn(url) }
+
+  /** Finds what a module imports by `import()`: of a text, or while the graph was loading. Returns URLs. */
+  lateImportsOf (module: SourceModule): string[] {
+    return [
+      ...this.#resolveAll(module.compiled.dynamicSpecifiers, module.url), ...this.#imported.get(module) ?? []
+    ]
+  }
+
+  /** Finds what a file of the catalog imports that is no module of the graph. */
+  async importsOf (url: string): Promise<FileImports> {
+    const file = fileURLToPath(url)
+    const required = requiredBy(file)
+    if (required !== undefined) {
+      return { digest: undefined, imports: required.map((path) => pathToFileURL(path).href) }
+    }
+    // An `import()` may load it later.
+    const compiled = SOURCE.test(extname(file))
+      ? await this.#compiled.read(file).catch(() => undefined)
+      : undefined
+    const { requests = [], dynamicSpecifiers = [], digest } = compiled ?? {}
+    const specifiers = [...requests.map(({ specifier }) => specifier), ...dynamicSpecifiers]
+    return { digest, imports: this.#resolveAll(specifiers, url) }
+  }
+
   /** Takes over these modules, with the state that they hold. Must be called before any module is loaded. */
   reuse (modules: ReusableModules): void {
     this.#loader.reuse(modules)
@@ -128,8 +167,22 @@ export class ModuleGraph implements ModuleHost {
   async importFrom (importer: ModuleRecord, specifier: unknown, options: unknown): Promise<Namespace> {
     const request = { specifier: `${specifier}`, attributes: readAttributes(options) }
     const module = await this.#loader.find(request, importer.url)
+    if (this.#isLoading) {
+      this.#imported.set(importer, (this.#imported.get(importer) ?? new Set()).add(module.url))
+    }
     await (await this.#start(module)).ended
     return module.namespaceFor(importer)
+  }
+
+  /** Leaves out what cannot be found: an `import()` of it fails when it is called, if ever. */
+  #resolveAll (specifiers: readonly string[], importerUrl: string): string[] {
+    return specifiers.flatMap((specifier) => {
+      try {
+        return this.#provided.has(specifier) ? [] : this.#resolver.resolve(specifier, importerUrl)
+      } catch {
+        return []
+      }
+    })
   }
 
   /** Starts a module. `ended` is in an object, so that awaiting the start does not await the end. */

@@ -18,6 +18,8 @@ export interface RewrittenModule extends ModuleFacts {
   readonly usesMeta: boolean
   /** Whether it contains `import()`. */
   readonly importsDynamically: boolean
+  /** What an `import()` names, where that is a text. */
+  readonly dynamicSpecifiers: readonly string[]
   readonly actsAtTopLevel: boolean
 }
 
@@ -65,6 +67,7 @@ export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaSc
     isAsync: tree.isAsync,
     usesMeta: tree.metas.length > 0,
     importsDynamically: tree.dynamicImports.length > 0,
+    dynamicSpecifiers: tree.dynamicSpecifiers,
     actsAtTopLevel: tree.actsAtTopLevel
   }
 }

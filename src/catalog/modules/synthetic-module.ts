@@ -1,7 +1,7 @@
 // Modules whose export names are known before they run: JSON, and the catalog's own CommonJS files. Node runs
 // CommonJS. Each graph first removes these files from Node's registry, so that edited files run again.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { initSync, parse } from 'cjs-module-lexer'
 import type { Getter } from './compiled-module.ts'
@@ -81,6 +81,13 @@ export function evaluateCommonJs (file: string, names: Iterable<string>): Map<st
 /** The files in Node's registry. */
 export function loadedCommonJs (isOwn: (file: string) => boolean): string[] {
   return Object.keys(createRequire(import.meta.url).cache).filter(isOwn)
+}
+
+/** Returns the files that a CommonJS file has required. `undefined` if Node has not loaded it. */
+export function requiredBy (file: string): string[] | undefined {
+  // The registry has the targets of links.
+  const path = existsSync(file) ? realpathSync(file) : file
+  return createRequire(import.meta.url).cache[path]?.children.map(({ filename }) => filename)
 }
 
 /** Removes the files from Node's registry: they may have been edited since an earlier graph loaded them. */

@@ -22,6 +22,8 @@ export class TreeFacts {
   readonly typeofs = new Map<number, TextRange>()
   /** Each `import` of an `import()`. */
   readonly dynamicImports: TextRange[] = []
+  /** What an `import()` names, where that is a text. */
+  readonly dynamicSpecifiers: string[] = []
   readonly metas: TextRange[] = []
   /** Each `!--` after a `<`. It is a comment in scripts, and an expression in modules. */
   readonly htmlComments: number[] = []
@@ -51,6 +53,7 @@ export class TreeFacts {
       case 'SwitchCase': for (const { start } of node.consequent) this.statements.add(start); break
       case 'ImportExpression':
         this.dynamicImports.push({ start: node.start, end: node.start + 'import'.length })
+        if (node.source.type === 'Literal') this.dynamicSpecifiers.push(String(node.source.value))
         break
       case 'MetaProperty': if (node.meta.name === 'import') this.metas.push(node); break
       case 'UnaryExpression':

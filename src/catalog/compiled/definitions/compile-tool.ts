@@ -11,7 +11,7 @@ import type { JsonSchema, Tool } from '../../../protocol/primitives.ts'
 import { TASKS_CAPABILITY } from '../../../protocol/tasks.ts'
 import type { Check } from '../../../schema/check.ts'
 import { toCompiledPrimitive, type CompiledPrimitive, type EntryMembers } from '../compiled-primitive.ts'
-import type { Located } from '../contents.ts'
+import type { LocatedTool } from '../contents.ts'
 import type { ReportProblem } from '../problem.ts'
 import { authorize, runAuthorized } from '../scopes/run-authorized.ts'
 import { toAuditRule, type AuditRule } from './audit-rule.ts'
@@ -58,6 +58,10 @@ export interface TaskRule {
   readonly mayRerun: boolean
   /** Undoes the work of a task that was cancelled or has failed. */
   readonly undo: ((args: unknown, ctx: UndoContext) => unknown) | undefined
+  /** Whether a task goes on in code that has changed since it began. */
+  readonly mayGoOnChanged: boolean
+  /** Changes with the code of the tool. `undefined` if its file is not known. */
+  readonly fingerprint: string | undefined
 }
 
 const HOUR_MS = 3_600_000
@@ -74,7 +78,7 @@ interface ToolAdditions {
 
 /** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileTool (
-  located: Omit<Located<ToolDefinition>, 'place'>, compilers: SchemaCompilers, report: ReportProblem,
+  located: Omit<LocatedTool, 'place'>, compilers: SchemaCompilers, report: ReportProblem,
   { remark, appUri }: ToolAdditions = {}
 ): CompiledTool | undefined {
   const { definition, file } = located
@@ -85,7 +89,7 @@ export function compileTool (
     report('dedupe', 'needs annotations: { idempotentHint: true }, because a call may still run twice')
     return undefined
   }
-  const task = toTaskRule(definition)
+  const task = toTaskRule(located)
   if (definition.dedupe === true && task !== undefined) {
     report('dedupe', 'cannot be used with task: give the steps of a task keys instead')
     return undefined
@@ -133,16 +137,18 @@ function toDedupeRule (definition: ToolDefinition, output: CompiledSchema | unde
   }
 }
 
-function toTaskRule (definition: ToolDefinition): TaskRule | undefined {
+function toTaskRule ({ definition, fingerprint }: Omit<LocatedTool, 'place'>): TaskRule | undefined {
   const { task = 'never', ttlMs = HOUR_MS, keepResultMs = HOUR_MS } = definition
   if (task === 'never') return undefined
-  const { onReplicaLoss, requiredCapabilities } = definition
+  const { onReplicaLoss, onDeploy, requiredCapabilities } = definition
   return {
     requiredCapabilities: task === 'required' ? requireTasks(requiredCapabilities) : undefined,
     ttlMs,
     keepResultMs,
     mayRerun: onReplicaLoss === 'rerun',
-    undo: definition.undo && ((args, ctx) => definition.undo?.(args, ctx))
+    undo: definition.undo && ((args, ctx) => definition.undo?.(args, ctx)),
+    mayGoOnChanged: onDeploy !== 'fail',
+    fingerprint
   }
 }
 

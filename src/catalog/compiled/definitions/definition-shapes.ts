@@ -101,6 +101,7 @@ const tool = Type.Object({
   ttlMs: taskTime,
   keepResultMs: taskTime,
   onReplicaLoss: optional(Type.Enum(['fail', 'rerun'])),
+  onDeploy: optional(Type.Enum(['resume', 'fail'])),
   ui: optional(Type.String({ minLength: 1 })),
   visibility: optional(Type.Array(Type.Enum(['model', 'app']), { minItems: 1 })),
   authorize: optional(handler),
@@ -113,7 +114,8 @@ const tool = Type.Object({
     ttlMs: ['task'],
     keepResultMs: ['task'],
     onReplicaLoss: ['task'],
-    undo: ['task']
+    undo: ['task'],
+    onDeploy: ['task']
   }
 })
 

@@ -1,10 +1,13 @@
-// Digests of the contents of files, and of a whole catalog folder. A file is read again only when it may have
-// changed.
+// Digests of the contents of files, of a whole catalog folder, and of the code of each tool. A file is read
+// again only when it may have changed.
 
 import { createHash, hash } from 'node:crypto'
 import { createReadStream, readFileSync, statSync } from 'node:fs'
-import { basename, sep } from 'node:path'
+import { basename, join, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Generations } from '../../../base/generations.ts'
+import type { LocatedTool } from '../../compiled/contents.ts'
+import type { ModuleGraph } from '../../modules/module-graph.ts'
 import type { FileModule } from '../../modules/reusable-modules.ts'
 import { SourceModule } from '../../modules/source-module.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
@@ -88,4 +91,184 @@ async function digestOf (absolutePath: string, fileDigests: FileDigests): Promis
 function nameIn (root: string, file: string): string {
   const path = file.startsWith(root + sep) ? file.slice(root.length + 1) : basename(file)
   return path.startsWith('..') ? basename(file) : path
+}
+
+/** A file of the catalog or a package. */
+interface CodeNode {
+  /** The name, and the digest or the version. */
+  line: string
+  readonly imports: CodeNode[]
+  /** The module of the file, if it is loaded. */
+  readonly module?: SourceModule
+  /** Of the node and all that it reaches. */
+  hash: string | undefined
+}
+
+/** A module that a reload takes over is as it was, with all that it imports. */
+const hashes = new WeakMap<SourceModule, string>()
+
+interface FingerprintDependencies {
+  readonly root: string
+  readonly graph: ModuleGraph
+  readonly fileDigests: FileDigests
+}
+
+/**
+ * Adds to each tool with tasks a hash of its module and of all that the module imports: the texts of files of
+ * the catalog, the versions of packages. The same for the same files, on every replica.
+ */
+export async function addFingerprints (
+  tools: readonly LocatedTool[], dependencies: FingerprintDependencies
+): Promise<LocatedTool[]> {
+  const code = new Code(dependencies)
+  const all: LocatedTool[] = []
+  for (const tool of tools) {
+    const turn = yieldToRequests()
+    if (turn !== undefined) await turn
+    const { task = 'never' } = tool.definition
+    if (task === 'never') {
+      all.push(tool)
+      continue
+    }
+    const node = code.add(tool.file)
+    if (code.isUnread) await code.read()
+    all.push({ ...tool, fingerprint: node && hashOf(node) })
+  }
+  return all
+}
+
+/** The code of one load, as a graph. Each file is looked at once. */
+class Code {
+  readonly #root: string
+  readonly #graph: ModuleGraph
+  readonly #fileDigests: FileDigests
+  /** The modules of the graph by URL. */
+  readonly #modules = new Map<string, SourceModule>()
+  readonly #urls = new Map<string, string>()
+  /** By URL, and by folder for a package. */
+  readonly #nodes = new Map<string, CodeNode>()
+  /** The files of the catalog that are no modules of the graph, and are not read yet. */
+  readonly #unread: Array<{ readonly url: string, readonly node: CodeNode }> = []
+
+  constructor ({ root, graph, fileDigests }: FingerprintDependencies) {
+    this.#root = root
+    this.#graph = graph
+    this.#fileDigests = fileDigests
+    for (const module of graph.files) {
+      this.#urls.set(module.file, module.url)
+      if (module instanceof SourceModule) this.#modules.set(module.url, module)
+    }
+  }
+
+  /** Whether what the nodes import is not complete: `read` completes it. */
+  get isUnread (): boolean { return this.#unread.length > 0 }
+
+  /** @param file relative to the catalog folder. */
+  add (file: string): CodeNode | undefined {
+    const url = this.#urls.get(join(this.#root, file))
+    return url === undefined ? undefined : this.#nodeAt(url)
+  }
+
+  async read (): Promise<void> {
+    for (let next = this.#unread.pop(); next !== undefined; next = this.#unread.pop()) {
+      const { url, node } = next
+      const file = fileURLToPath(url)
+      const { digest, imports } = await this.#graph.importsOf(url)
+      node.line = `${this.#nameOf(file)} ${digest ?? await digestOf(file, this.#fileDigests)}`
+      this.#addImports(node, imports)
+    }
+  }
+
+  /** Returns `undefined` for a module of Node or of the service. */
+  #nodeAt (url: string): CodeNode | undefined {
+    if (!url.startsWith('file:')) return undefined
+    const earlier = this.#nodes.get(url)
+    if (earlier !== undefined) return earlier
+    const module = this.#modules.get(url)
+    if (module !== undefined) return this.#addModule(module)
+    if (!this.#graph.isOwn(url)) return this.#addPackage(url)
+    const node = this.#add(url, { line: '', imports: [], hash: undefined })
+    this.#unread.push({ url, node })
+    return node
+  }
+
+  /** Adds a node before its imports: they may import it. */
+  #add (key: string, node: CodeNode): CodeNode {
+    this.#nodes.set(key, node)
+    return node
+  }
+
+  #addModule (module: SourceModule): CodeNode {
+    const digest = hashes.get(module)
+    if (digest !== undefined) return this.#add(module.url, { line: '', imports: [], hash: digest })
+    const line = `${this.#nameOf(module.file)} ${module.compiled.digest}`
+    const node = this.#add(module.url, { line, imports: [], module, hash: undefined })
+    this.#addImports(node, module.requested.map(({ url }) => url))
+    this.#addImports(node, this.#graph.lateImportsOf(module))
+    return node
+  }
+
+  #addPackage (url: string): CodeNode {
+    const [folder = url, name = url] = PACKAGE.exec(url) ?? []
+    return this.#nodes.get(folder) ??
+      this.#add(folder, { line: `${name} ${versionIn(folder)}`, imports: [], hash: undefined })
+  }
+
+  #addImports (node: CodeNode, urls: readonly string[]): void {
+    for (const url of urls) {
+      const imported = this.#nodeAt(url)
+      if (imported !== undefined) node.imports.push(imported)
+    }
+  }
+
+  /** The same on every system. */
+  #nameOf (file: string): string { return nameIn(this.#root, file).replaceAll(sep, '/') }
+}
+
+/** The folder of a package in a URL, and the name of the package. */
+const PACKAGE = /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//
+
+function versionIn (folder: string): string {
+  try {
+    const facts: { version?: unknown } = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8'))
+    return String(facts.version)
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * Returns the hash of a node and all that it reaches, and hashes all of them. The nodes of a cycle have one hash: Tarjan's algorithm finds the
+ * strongly connected components.
+ */
+function hashOf (root: CodeNode): string | undefined {
+  const positions = new Map<CodeNode, number>()
+  const stack: CodeNode[] = []
+  if (root.hash === undefined) visit(root)
+  return root.hash
+
+  /** Returns the first position on the stack that the node leads back to. */
+  function visit (node: CodeNode): number {
+    const position = positions.size
+    positions.set(node, position)
+    stack.push(node)
+    let first = position
+    for (const imported of node.imports) {
+      if (imported.hash === undefined) first = Math.min(first, positions.get(imported) ?? visit(imported))
+    }
+    if (first === position) hashCycle(stack.splice(stack.lastIndexOf(node)))
+    return first
+  }
+}
+
+/** @param cycle a single node, or all that import each other. */
+function hashCycle (cycle: readonly CodeNode[]): void {
+  const imports = new Set(cycle.flatMap((node) => node.imports.flatMap((one) => one.hash ?? [])))
+  // Sorted: the order in which files are found is not the same on each replica.
+  const parts = [cycle.map(({ line }) => line).toSorted(), [...imports].toSorted()]
+  const digest = hash('sha256', JSON.stringify(parts), 'base64url')
+  for (const node of cycle) {
+    node.hash = digest
+    if (node.module !== undefined) hashes.set(node.module, digest)
+  }
 }
