@@ -237,6 +237,16 @@ export const resourceTooLarge = (uri: string, size: number, limit: number, unit 
 export const unknownTask = () =>
   new ProtocolError(-32602, 'Task not found: it never existed, has expired, or belongs to another caller')
 
+/**
+ * The task exists, and this replica cannot read it: a newer release has written it. A class of its own,
+ * because the service leaves such a task to others.
+ */
+export class TaskNotReadable extends ProtocolError {
+  constructor () { super(503, 'The task cannot be reached at the moment. Try again in a few seconds.') }
+}
+
+export const taskNotReadable = () => new TaskNotReadable()
+
 /** @param limit in bytes. */
 export const taskAnswersTooLarge = (limit: number) => new LimitReached(
   `The limit is reached: the answers and the results of the steps of a task may take ${limit} bytes of JSON.`,
@@ -268,5 +278,12 @@ export const taskChanged = (difference: string) => new ProtocolError(
 export const taskInterrupted = (what: string) => new ProtocolError(
   INTERNAL_ERROR,
   `${what} while the task ran, and its tool does not run again by itself. ` +
+    'It is not known how much of the work was done.'
+)
+
+/** The code of the tool has changed, and its tasks must not go on in other code. */
+export const taskOutdated = () => new ProtocolError(
+  INTERNAL_ERROR,
+  'The tool has changed since the task began, and the task does not go on with the new one. ' +
     'It is not known how much of the work was done.'
 )

@@ -9,8 +9,15 @@ export type JournalMembers = JournalRecord & Pick<TaskRecord, 'statusMessage'>
 
 /** An event from outside of a run. */
 type OuterEvent =
-  /** A replica took the due entry. @param isHere the task runs on this replica. */
-  | { readonly type: 'due', readonly isHere: boolean }
+  /**
+   * A replica took the due entry.
+   * @param run that of the record that the replica has read: another one may have begun meanwhile.
+   * @param isHere the task runs on this replica.
+   * @param isOutdated the code of the tool has changed here, and the task must not go on in it.
+   */
+  | {
+    readonly type: 'due', readonly run: number, readonly isHere: boolean, readonly isOutdated: boolean
+  }
   /** @param mayRun whether this replica can run the handler. */
   | {
     readonly type: 'answered'

@@ -12,7 +12,7 @@ import type { TaskStart } from '../request/pipeline/seams.ts'
 import { newMark } from '../store/records/lost-replies.ts'
 import { StoreUnavailable } from '../store/records/state-store.ts'
 import { TaskJournal, type JournalOwner } from './journal.ts'
-import { toKeptPrincipal, toTaskSeed, type TaskRecord } from './record.ts'
+import { FORM, toKeptPrincipal, toTaskSeed, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
 import { TaskRun, toStatusMessage, type TaskRunDependencies } from './run.ts'
 import type { TransitionDependencies } from './transitions.ts'
@@ -173,7 +173,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   #toRecord (): TaskRecord {
     const { requestId, principal, caller, revision, envelope, observed } = this.#request
     const { key, scopes } = this.#tool
-    const { ttlMs, keepResultMs, mayRerun, undo } = this.#rule
+    const { ttlMs, keepResultMs, mayRerun, undo, fingerprint } = this.#rule
     const now = this.#dependencies.storeClock.now()
     return {
       tool: key,
@@ -189,6 +189,8 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
       keepResultMs,
       mayRerun,
       mayUndo: undo !== undefined,
+      fingerprint,
+      form: FORM,
       generation: 0,
       mark: newMark(),
       status: 'working',

@@ -6,7 +6,7 @@ import { clock } from '../base/time.ts'
 import { isTerminal, type TaskStatus } from '../protocol/tasks.ts'
 import { endOf, isAsleep, openQuestions, phaseOf, type TaskPhase, type TaskRecord } from './record.ts'
 import { keyFrom, type TaskKey } from './records.ts'
-import type { LeftReason, TaskRunner } from './runner.ts'
+import type { LeftReason, TaskReports } from './reports.ts'
 import type { TransitionDependencies, Transitions } from './transitions.ts'
 import type { DueEntry } from '../store/records/due-times.ts'
 
@@ -14,7 +14,7 @@ export interface TaskOperatorDependencies extends Pick<
   TransitionDependencies, 'records' | 'dueTimes' | 'storeClock' | 'leaseMs'
 > {
   readonly transitions: Transitions
-  readonly runner: Pick<TaskRunner, 'leftReason'>
+  readonly reports: Pick<TaskReports, 'leftReason'>
   /** The arguments that the audit log may keep. `undefined` if it may keep none. */
   auditedArguments (tool: string, args: unknown): unknown
 }
@@ -201,7 +201,7 @@ export class TaskOperator {
 
   /** Resolves to `undefined` if the record does not exist any more, or not yet. */
   async #read ({ entry, inMs }: DueEntry, isWhole = false): Promise<TaskFacts | SealedTask | undefined> {
-    const { records, storeClock, leaseMs, runner, auditedArguments } = this.#dependencies
+    const { records, storeClock, leaseMs, reports, auditedArguments } = this.#dependencies
     const key = keyFrom(entry)
     const record = await records.look(key)
     if (record === undefined) return undefined
@@ -210,7 +210,7 @@ export class TaskOperator {
     return {
       ...toFacts(key, record, now),
       // A task that is due later runs on another replica by now, or has ended.
-      left: inMs < leaseMs / 2 ? runner.leftReason(entry) : undefined,
+      left: inMs < leaseMs / 2 ? reports.leftReason(entry) : undefined,
       dueAt: toIso(now + inMs),
       isOverdue: inMs < -2 * leaseMs,
       ...(isWhole && { arguments: auditedArguments(record.tool, record.args) })

@@ -1,7 +1,10 @@
 // The record of a task: its members, its bytes in the store, and its form for clients.
 
 import type { Principal } from '../access/principal.ts'
+import type { CompiledTool } from '../catalog/compiled/definitions/compile-tool.ts'
+import type { Sender } from '../limits/holder.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
+import { taskNotReadable } from '../protocol/errors.ts'
 import type { Implementation } from '../protocol/primitives.ts'
 import { isTerminal, toTaskMembers, type Task, type TaskDetails, type TaskStatus } from '../protocol/tasks.ts'
 import type { JournalEntry } from './journal-order.ts'
@@ -49,6 +52,8 @@ export interface TaskOrigin {
   readonly mayRerun: boolean
   /** Whether the tool undoes the work of a task that was cancelled or has failed. */
   readonly mayUndo: boolean
+  /** That of the code of the tool when the task began. `undefined` if it was not known. */
+  readonly fingerprint?: string | undefined
 }
 
 /** What a handler came to, and what came of it. */
@@ -65,6 +70,11 @@ export interface JournalRecord {
 }
 
 export interface TaskRecord extends TaskOrigin, JournalRecord {
+  /**
+   * How the record is to be read. Only a run raises it: during a deploy, a release that tells the status or
+   * takes an answer leaves the record readable for the older release that runs the task.
+   */
+  readonly form: number
   /** Who was last allowed to see the task. Its handler runs with these scopes. */
   readonly principal: KeptPrincipal
   /** How often the record was written. A due time of an earlier generation does not replace a later one. */
@@ -105,9 +115,15 @@ const MAX_POLL_MS = 30_000
 /** How long before the end of its record `undo` must have ended, in milliseconds: its outcome is logged. */
 const UNDO_MARGIN_MS = 60_000
 
+/**
+ * The form of the records of this release. Add one when an earlier release would misread a record. All forms
+ * begin with one line of JSON that has the member `form`.
+ */
+export const FORM = 2
+
 /** The members that records of earlier releases lack. */
 const EARLIER_RELEASE = {
-  toolScopes: [], generation: 0, mark: '', isCalled: true, losses: 0, order: [], mayUndo: false
+  form: 1, toolScopes: [], generation: 0, mark: '', isCalled: true, losses: 0, order: [], mayUndo: false
 }
 
 /** Writes the head as JSON on one line. The result follows as it is: it is JSON already. */
@@ -115,11 +131,12 @@ export function toTaskBytes ({ result = '', ...head }: TaskRecord): Buffer {
   return Buffer.from(`${JSON.stringify(head)}\n${result}`)
 }
 
-/** Reads the records of earlier releases too. */
+/** Reads the records of earlier releases too. Throws a TaskNotReadable for those of later ones. */
 export function readTaskBytes (bytes: Buffer): TaskRecord {
   const end = bytes.indexOf('\n')
   const text = bytes.toString('utf8', 0, end)
   const head: Omit<TaskRecord, 'result'> = { ...EARLIER_RELEASE, ...JSON.parse(text) }
+  if (head.form > FORM) throw taskNotReadable()
   return end + 1 === bytes.length ? head : { ...head, result: bytes.toString('utf8', end + 1) }
 }
 
@@ -180,6 +197,28 @@ function claimsOf ({ claims = {} }: KeptPrincipal): string {
 
 export function toKeptPrincipal (principal: Principal): KeptPrincipal {
   return { ...principal, scopes: [...principal.scopes] }
+}
+
+/** The caller that began the task, for limits and shares. */
+export function toSender ({ principal, network }: TaskRecord): Sender {
+  return {
+    principal: { ...principal, scopes: new Set(principal.scopes) },
+    // The name of an IPv6 network is its first address.
+    address: network?.replace('/64', '')
+  }
+}
+
+/**
+ * Finds the tool of a task whose code has changed since the task began. `undefined` also if one of the two is
+ * not known.
+ */
+export function findChangedTool (
+  { tool, fingerprint }: Pick<TaskRecord, 'tool' | 'fingerprint'>, tools: readonly CompiledTool[]
+): CompiledTool | undefined {
+  if (fingerprint === undefined) return undefined
+  const current = tools.find(({ key }) => key === tool)
+  const now = current?.task?.fingerprint
+  return now === undefined || now === fingerprint ? undefined : current
 }
 
 /** Returns the unanswered questions, with the keys that the client sees. */

@@ -112,7 +112,10 @@ export class TaskRecords {
     return await this.#store.read(state) !== undefined
   }
 
-  /** Resolves to `undefined` also if this replica does not have the secret that sealed the record. */
+  /**
+   * Resolves to `undefined` also if this replica does not have the secret that sealed the record. Rejects
+   * with a TaskNotReadable if a newer release wrote it in a form of its own.
+   */
   async read ({ state, entry }: TaskKey): Promise<StoredTask | undefined> {
     const stored = await this.#store.read(state)
     return stored && this.#open(entry, stored)

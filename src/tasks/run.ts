@@ -2,7 +2,9 @@
 // task, one after the other.
 
 import { clock } from '../base/time.ts'
-import { resultTooLarge, tooManyQuestions, type ProtocolError } from '../protocol/errors.ts'
+import {
+  resultTooLarge, TaskNotReadable, tooManyQuestions, type ProtocolError
+} from '../protocol/errors.ts'
 import type { Progress } from '../protocol/notifications.ts'
 import type { Outlet } from '../request/pipeline/caller.ts'
 import {
@@ -127,7 +129,7 @@ export class TaskRun implements Outlet, JournalOwner {
   async renew (): Promise<void> {
     const { records, transitions, leaseMs } = this.#dependencies
     const askedAt = clock.monotonic()
-    const current = await records.read(this.key)
+    const current = await records.read(this.key).catch(toUnread)
     if (current?.record.run !== this.#run || !current.record.isRunning) return this.stop()
     // A look on this replica may have held the task for the next generation.
     await transitions.hold(this.key, current.record.generation + 1)
@@ -250,7 +252,7 @@ export class TaskRun implements Outlet, JournalOwner {
     const event = toEvent({ statusMessage: this.#message, ...this.journal.members })
     const applied = await this.#dependencies.transitions.apply(
       this.key, { ...event, run: this.#run }, { from: this.#stored, isUrgent: true }
-    )
+    ).catch(toUnread)
     if (applied?.transition === undefined) {
       this.stop()
       throw new TaskLost()
@@ -261,6 +263,11 @@ export class TaskRun implements Outlet, JournalOwner {
 
 const expired = (journal: JournalMembers) => ({ type: 'expired', journal }) as const
 const stopped = (journal: JournalMembers) => ({ type: 'stopped', journal }) as const
+
+/** A replica of a newer release has begun the next run. */
+function toUnread (error: unknown): undefined {
+  if (!(error instanceof TaskNotReadable)) throw error
+}
 
 export function toStatusMessage ({ progress, total, message }: Progress): string {
   const numbers = total === undefined ? String(progress) : `${progress} of ${total}`

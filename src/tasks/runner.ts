@@ -2,14 +2,18 @@
 // for the next due time, another renews the leases of the runs here.
 
 import { clock, random, type Timer, timers } from '../base/time.ts'
-import { holderOf, type Sender } from '../limits/holder.ts'
+import type { CompiledTool } from '../catalog/compiled/definitions/compile-tool.ts'
+import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import { holderOf } from '../limits/holder.ts'
 import { Limit } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
+import { TaskNotReadable } from '../protocol/errors.ts'
 import type { Caller, RequestLog } from '../request/pipeline/caller.ts'
 import type { ToolRuns, UndoneTask } from '../request/pipeline/seams.ts'
 import { findResult } from '../request/questions/step-results.ts'
-import type { TaskRecord } from './record.ts'
+import { findChangedTool, toSender, type TaskRecord } from './record.ts'
 import { keyFrom, type StoredTask, type TaskKey } from './records.ts'
+import type { LeftReason, TaskReports } from './reports.ts'
 import { TaskLost, TaskRun, type TaskRunDependencies } from './run.ts'
 import type { TaskEvent } from './events.ts'
 import { findTransition } from './states.ts'
@@ -18,14 +22,12 @@ import type { Applied, TransitionDependencies } from './transitions.ts'
 export interface TaskRunnerDependencies extends
   TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
   readonly log: RequestLog & { child (bindings: object): RequestLog }
+  readonly reports: TaskReports
   /** Whether the catalog has tools whose calls become tasks. */
   isUsed (): boolean
+  /** The present state of the catalog. */
+  snapshot (): Snapshot
 }
-
-/**
- * This replica lacks the secret of the record, or the release here has no such tool or other arguments of it.
- */
-export type LeftReason = 'sealed' | 'unknown'
 
 /** How many due tasks one look takes. */
 const BATCH = 32
@@ -35,22 +37,14 @@ const MIN_PAUSE_MS = 5
 const COURTESY_MS = 50
 /** The time between two looks of a replica without tools for tasks, in milliseconds. */
 const REST_MS = 60_000
-/** How many tasks that were left are remembered: each is logged once. */
-const MAX_LEFT = 1000
 
 export class TaskRunner {
   readonly #dependencies: TaskRunnerDependencies
   readonly #runs = new Map<string, TaskRun>()
   /** The runs that no request began. */
   readonly #used = new Used(new Limit('taskRuns'))
-  /** The tasks that were left to other replicas: each is logged once. */
-  readonly #left = new Map<string, LeftReason>()
-  /** How often a task was left to other replicas, by reason. */
-  readonly left: { [K in LeftReason]: number } = { sealed: 0, unknown: 0 }
-  /** How often the loss of a replica was noticed here, by how often in a row its task was lost. */
-  readonly losses: { [inARow: number]: number } = { 1: 0, 2: 0, 3: 0, 4: 0 }
-  /** How often the work of a task was undone, and how often that failed. */
-  readonly undos = { done: 0, failed: 0 }
+  /** Since when this replica has looked for due tasks without an outage, in monotonic milliseconds. */
+  #steadySince = Infinity
   readonly #renewing: Timer
   #toolRuns: ToolRuns | undefined
   #timer: Timer | undefined
@@ -71,6 +65,7 @@ export class TaskRunner {
   /** Begins to run due tasks. */
   start (toolRuns: ToolRuns): void {
     this.#toolRuns = toolRuns
+    this.#steadySince = clock.monotonic()
     this.#schedule(0)
   }
 
@@ -82,9 +77,6 @@ export class TaskRunner {
 
   /** How many tasks run here. */
   get running (): number { return this.#runs.size }
-
-  /** Why this replica has left the task to others when it looked last. */
-  leftReason (entry: string): LeftReason | undefined { return this.#left.get(entry) }
 
   close (): void { timers.clear(this.#renewing) }
 
@@ -104,8 +96,15 @@ export class TaskRunner {
     if (clock.monotonic() + inMs < this.#nextLookAt) this.#schedule(inMs)
   }
 
-  /** Whether this replica takes tasks, and its release knows the tool and takes the arguments. */
-  async mayRun ({ tool, args, undo }: Pick<TaskRecord, 'tool' | 'args' | 'undo'>): Promise<boolean> {
+  /**
+   * Whether this replica takes tasks, and its release knows the tool, takes the arguments, and may go on with
+   * the task.
+   */
+  async mayRun (record: TaskRecord): Promise<boolean> {
+    return !this.#isOutdated(record) && await this.#accepts(record)
+  }
+
+  async #accepts ({ tool, args, undo }: TaskRecord): Promise<boolean> {
     return await this.#toolRuns?.accepts(tool, args, undo === 'due') === true
   }
 
@@ -122,6 +121,7 @@ export class TaskRunner {
     const sender = toSender(record)
     run.onEnd(release)
     this.add(run)
+    this.#dependencies.reports.noteRun(key, record, this.#findChanged(record))
     const { revision, capabilities: clientCapabilities, info: clientInfo } = client
     const caller: Caller = {
       ...sender,
@@ -135,7 +135,9 @@ export class TaskRunner {
       if (this.#toolRuns === undefined) return run.giveBack()
       const { journal, timeoutMs } = run
       const toDeferral = run.toDeferral.bind(run)
-      const undone = record.undo === undefined ? undefined : toUndone(record)
+      const undone: UndoneTask | undefined = record.undo === undefined
+        ? undefined
+        : { resultOf: (stepKey) => findResult(record.results, stepKey) }
       this.#toolRuns.run({ tool, args, caller, journal, timeoutMs, undone, outlet: run, toDeferral })
     }, (err: unknown) => {
       if (!(err instanceof TaskLost)) log.warn({ err }, 'a due task was not run')
@@ -155,7 +157,7 @@ export class TaskRunner {
     if (this.#isLooking) return
     this.#isLooking = true
     this.#notedAt = Infinity
-    const { dueTimes, storeClock, leaseMs, log, isUsed } = this.#dependencies
+    const { dueTimes, storeClock, leaseMs, log, reports, isUsed } = this.#dependencies
     let nextMs = leaseMs / 2
     try {
       if (this.#mustSkip) this.#mustSkip = false
@@ -165,10 +167,11 @@ export class TaskRunner {
         this.#restsUntil = clock.monotonic() + (entries.length === 0 ? REST_MS : 0)
         await Promise.all(entries.map((entry) => this.#takeUp(keyFrom(entry))))
         // Who has left tasks to others lets them look first.
-        nextMs = Math.min(nextMs, nextInMs) + (this.#left.size > 0 ? COURTESY_MS : 0)
+        nextMs = Math.min(nextMs, nextInMs) + (reports.hasLeft ? COURTESY_MS : 0)
       }
     } catch (err) {
       this.#mustSkip = true
+      this.#steadySince = clock.monotonic()
       log.warn({ err }, 'due tasks were not looked for')
     }
     this.#isLooking = false
@@ -192,19 +195,26 @@ export class TaskRunner {
       else if (await records.exists(key)) await this.#leave(key, 'sealed')
       else await dueTimes.remove(key.entry)
     } catch (err) {
+      if (err instanceof TaskNotReadable) return await this.#leave(key, 'newer')
       // The task is due again after the lease.
       log.warn({ err }, 'a due task was not run')
     }
   }
 
   async #takeUpRecord (key: TaskKey, stored: StoredTask): Promise<void> {
-    const { transitions, storeClock } = this.#dependencies
+    const { transitions, storeClock, reports } = this.#dependencies
     const { record } = stored
-    const event: TaskEvent = { type: 'due', isHere: this.#runs.has(key.entry) }
-    this.#left.delete(key.entry)
+    const isHere = this.#runs.has(key.entry)
+    const due = { type: 'due', run: record.run, isHere, isOutdated: false } as const
+    const wouldRun = findTransition(record, due, storeClock.now())?.isClaimed === true
+    if (wouldRun && !await this.#accepts(record)) return await this.#leave(key, 'unknown', record)
+    const event: TaskEvent = { ...due, isOutdated: wouldRun && this.#isOutdated(record) }
+    // A lost task waits first.
+    const isOver = event.isOutdated && !record.isRunning
+    if (isOver && !this.#hadTime(record)) return await this.#leave(key, 'changed', record)
+    reports.noteTaken(key)
     let release: (() => void) | undefined
-    if (findTransition(record, event, storeClock.now())?.isClaimed === true) {
-      if (!await this.mayRun(record)) return await this.#leave(key, 'unknown', record)
+    if (wouldRun && !event.isOutdated) {
       // Another replica, or a later look, takes the task.
       if (!this.hasRoom(record)) return await this.#putBack(key, record)
       release = this.#reserve(record)
@@ -215,7 +225,22 @@ export class TaskRunner {
     })
     if (applied?.transition?.isClaimed === true) this.run(key, applied, release)
     else release?.()
-    if (applied !== undefined) this.#report(record, applied)
+    if (applied !== undefined) reports.noteLook(record, applied.record, this.#findChanged(record))
+  }
+
+  /** Whether replicas with the code of the task could take it for a lease. */
+  #hadTime ({ wakesAt = 0 }: TaskRecord): boolean {
+    const { storeClock, leaseMs } = this.#dependencies
+    return storeClock.now() - wakesAt >= leaseMs && clock.monotonic() - this.#steadySince >= leaseMs
+  }
+
+  /** Whether the code of the tool has changed since the task began, and must not go on with its work. */
+  #isOutdated (record: TaskRecord): boolean {
+    return record.undo === undefined && this.#findChanged(record)?.task?.mayGoOnChanged === false
+  }
+
+  #findChanged (record: TaskRecord): CompiledTool | undefined {
+    return findChangedTool(record, this.#dependencies.snapshot().primitives.tools)
   }
 
   /** Counts a run for the holder of the task. Returns what ends the counting. */
@@ -223,13 +248,7 @@ export class TaskRunner {
 
   /** Other replicas may have the secret, or a release that knows the tool. */
   async #leave (key: TaskKey, reason: LeftReason, record?: TaskRecord): Promise<void> {
-    const { log } = this.#dependencies
-    this.left[reason]++
-    if (!this.#left.has(key.entry)) {
-      if (this.#left.size >= MAX_LEFT) this.#left.clear()
-      this.#left.set(key.entry, reason)
-      log.warn({ reqId: record?.requestId, name: record?.tool }, LEFT[reason])
-    }
+    this.#dependencies.reports.noteLeft(key, reason, record)
     await this.#putBack(key, record)
   }
 
@@ -242,38 +261,10 @@ export class TaskRunner {
     await dueTimes.set(entry, leaseMs * (1 + random.number()) / 4, record?.generation ?? 0)
   }
 
-  #report ({ tool: name, requestId: reqId, losses }: TaskRecord, { record }: Applied): void {
-    const { log } = this.#dependencies
-    const facts = { reqId, name, losses: record.losses }
-    const err = new Error(record.statusMessage)
-    if (record.status === 'failed') log.warn({ ...facts, err }, 'task failed')
-    if (record.losses <= losses) return
-    this.losses[record.losses] = (this.losses[record.losses] ?? 0) + 1
-    log.warn(facts, 'the replica of a task was lost')
-  }
-
   #renewAll (): void {
     const { log } = this.#dependencies
     for (const run of this.#runs.values()) {
       run.renew().catch((err: unknown) => log.warn({ err }, 'the lease of a task was not renewed'))
     }
-  }
-}
-
-const LEFT: { readonly [K in LeftReason]: string } = {
-  sealed: 'a task was left to other replicas: TRIVET_SECRETS lacks the secret that sealed it',
-  unknown: 'a task was left to other replicas: this catalog lacks its tool, or the tool refuses its arguments'
-}
-
-function toUndone ({ results }: TaskRecord): UndoneTask {
-  return { resultOf: (key) => findResult(results, key) }
-}
-
-/** The caller that began the task, for limits and shares. */
-function toSender ({ principal, network }: TaskRecord): Sender {
-  return {
-    principal: { ...principal, scopes: new Set(principal.scopes) },
-    // The name of an IPv6 network is its first address.
-    address: network?.replace('/64', '')
   }
 }

@@ -17,6 +17,7 @@ import { createTaskMethods } from './methods.ts'
 import { TaskOperator, type TaskOperatorDependencies } from './operator.ts'
 import { TaskRecords } from './records.ts'
 import { TaskLost } from './run.ts'
+import { TaskReports, type TaskCounts } from './reports.ts'
 import { TaskRunner, type TaskRunnerDependencies } from './runner.ts'
 import { Transitions } from './transitions.ts'
 
@@ -43,7 +44,7 @@ export interface Tasks {
   /** What operators see and change. */
   readonly operator: TaskOperator
   /** What this replica has counted, and the tasks that run here. */
-  readonly counts: Pick<TaskRunner, 'left' | 'losses' | 'running' | 'undos'>
+  readonly counts: TaskCounts & { readonly running: number }
   /** Begins to run due tasks. */
   start (toolRuns: ToolRuns): void
   /** Looks for due tasks now. */
@@ -59,6 +60,7 @@ export function createTasks (options: TasksOptions): Tasks {
   const records = new TaskRecords(store, sealer, maxPerOwner)
   const storeClock = new StoreClock(now)
   const endings = new Set<Promise<void>>()
+  const reports = new TaskReports(log)
   let isClosing = false
 
   const shared = { records, dueTimes, storeClock, leaseMs }
@@ -68,12 +70,7 @@ export function createTasks (options: TasksOptions): Tasks {
       const published = broadcast.publish({ type: 'task-changed', entry, isOver })
       published.catch((err: unknown) => log.error({ err }, 'the change of a task was not announced'))
     },
-    onUndone ({ undo, tool: name, requestId: reqId }) {
-      const isDone = undo === 'done'
-      runner.undos[isDone ? 'done' : 'failed']++
-      if (isDone) log.info({ reqId, name }, 'the work of a task was undone')
-      else log.warn({ reqId, name }, 'the work of a task was not undone')
-    },
+    onUndone: (record) => reports.noteUndone(record),
     onDue: (inMs) => runner.noteDue(inMs),
     isClosing: () => isClosing
   })
@@ -81,6 +78,7 @@ export function createTasks (options: TasksOptions): Tasks {
     ...options,
     ...shared,
     transitions,
+    reports,
     graceMs,
     onCreate: (run) => runner.add(run),
     onEnd (run, writing) {
@@ -110,8 +108,13 @@ export function createTasks (options: TasksOptions): Tasks {
     },
     methods: createTaskMethods(access),
     followers,
-    operator: new TaskOperator({ ...options, ...shared, transitions, runner }),
-    counts: runner,
+    operator: new TaskOperator({ ...options, ...shared, transitions, reports }),
+    counts: {
+      left: reports.left,
+      losses: reports.losses,
+      undos: reports.undos,
+      get running () { return runner.running }
+    },
     start: (toolRuns) => runner.start(toolRuns),
     look: () => runner.noteDue(0),
     stopTaking: () => runner.stopTaking(),

@@ -1,11 +1,13 @@
 // The transitions of a task, as one table: in a phase, an event makes the next record. The first row that
 // fits decides. No other file decides anything about the status of a task.
 
-import { taskExpired, taskInterrupted, taskPoisoned, type ProtocolError } from '../protocol/errors.ts'
+import {
+  taskExpired, taskInterrupted, taskOutdated, taskPoisoned, type ProtocolError
+} from '../protocol/errors.ts'
 import type { JournalMembers } from './events.ts'
 import { addQuestions, findAnswers, hasAnswer } from './questions.ts'
 import {
-  endOfRun, hasSameRights, isAsleep, openQuestions, type TaskPhase, type TaskRecord
+  endOfRun, FORM, hasSameRights, isAsleep, openQuestions, type TaskPhase, type TaskRecord
 } from './record.ts'
 import { EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, row, type TransitionRow } from './transition-row.ts'
 import { UNDO_ROWS } from './undo-rows.ts'
@@ -50,13 +52,13 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     on: 'due',
     when: 'its replica was lost once',
     to: 'running',
-    holds: ({ losses }) => losses === 0,
+    holds: ({ losses }, { isOutdated }) => losses === 0 && !isOutdated,
     change: (record) => ({ ...claim(record), losses: 1 })
   }),
   row({
     from: ['running'],
     on: 'due',
-    when: 'its replica was lost again',
+    when: 'its replica was lost again, or its tool has changed',
     to: 'waiting',
     change: ({ losses }, _, now) => ({
       isRunning: false, losses: losses + 1, pause: 'loss', wakesAt: now + (LOSS_PAUSES_MS[losses] ?? 0)
@@ -65,9 +67,17 @@ export const TRANSITIONS: readonly TransitionRow[] = [
   row({
     from: ['waiting', 'asking'],
     on: 'due',
+    when: 'its tool has changed, and must not go on',
+    to: 'over',
+    holds: (record, { isOutdated }, now) => isOutdated && isAwake(record, now),
+    change: (record) => fail(record, taskOutdated())
+  }),
+  row({
+    from: ['waiting', 'asking'],
+    on: 'due',
     when: 'its sleep is over',
     to: 'running',
-    holds: ({ wakesAt = Infinity }, _, now) => wakesAt <= now + EARLY_MS,
+    holds: (record, _, now) => isAwake(record, now),
     change: claim
   }),
   // The record is written, so that its generation is that of the due time: a claim that was not written may
@@ -232,10 +242,15 @@ export const TRANSITIONS: readonly TransitionRow[] = [
 
 const NO_QUESTIONS: ReadonlyMap<string, string> = new Map()
 
+function isAwake ({ wakesAt = Infinity }: TaskRecord, now: number): boolean {
+  return wakesAt <= now + EARLY_MS
+}
+
 /** Begins the next run. */
 function claim ({ run, mayRerun, sleeps, wakesAt }: TaskRecord): Partial<TaskRecord> {
   return {
     status: 'working',
+    form: FORM,
     run: run + 1,
     isRunning: true,
     // A handler that may run again needs no write before its call.

@@ -6,7 +6,7 @@ import { createMemoryStateStore } from '../../src/store/backends/memory/state-st
 import { createLocalDueTimes, StoreClock } from '../../src/store/records/due-times.ts'
 import { StoreUnavailable } from '../../src/store/records/state-store.ts'
 import { createSealer } from '../../src/store/sealing/sealer.ts'
-import type { TaskRecord } from '../../src/tasks/record.ts'
+import { FORM, type TaskRecord } from '../../src/tasks/record.ts'
 import { TaskRecords } from '../../src/tasks/records.ts'
 import { Transitions } from '../../src/tasks/transitions.ts'
 
@@ -36,6 +36,7 @@ const RECORD: TaskRecord = {
   keepResultMs: 60_000,
   mayRerun: true,
   mayUndo: false,
+  form: FORM,
   generation: 0,
   mark: 'first',
   status: 'working',

@@ -16,7 +16,7 @@ import { createLocalBroadcast } from '../../src/store/changes/local-broadcast.ts
 import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
 import { createLocalDueTimes } from '../../src/store/records/due-times.ts'
 import { StoreUnavailable } from '../../src/store/records/state-store.ts'
-import { createSealer } from '../../src/store/sealing/sealer.ts'
+import { createSealer, type Sealer } from '../../src/store/sealing/sealer.ts'
 import { createTasks, type Tasks } from '../../src/tasks/tasks.ts'
 
 export const LEASE_MS = 10_000
@@ -34,6 +34,21 @@ export type Script = (round: InputRound, replica: string, principal: Principal) 
 
 const toObject = (members: string) => `{${members}}`
 const FOREVER = new Promise<never>(() => {})
+
+interface ReplicaOptions {
+  readonly secret?: string
+  /** Whether the catalog has tools with tasks. */
+  readonly isUsed?: boolean
+  /** Whether the catalog has the tool. */
+  readonly knows?: boolean
+  /** How far the clock of the replica is ahead of that of the store. */
+  readonly aheadMs?: number | undefined
+  /** The fingerprint of the tool. */
+  readonly code?: string
+  readonly mayGoOnChanged?: boolean
+  /** Whether its records have a later form. */
+  readonly isNewer?: boolean
+}
 
 interface WorldOptions {
   readonly mayRerun?: boolean
@@ -53,21 +68,27 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
   const dueTimes = createLocalDueTimes()
   const broadcast = createLocalBroadcast()
   const roundOptions = { sealer: createSealer(['secret']), ttlMs: 60_000 }
-  const rule = {
-    requiredCapabilities: isRequired ? {} : undefined,
-    ttlMs,
-    keepResultMs: 3_600_000,
-    mayRerun,
-    undo: options.undo
-  }
 
-  /** @param aheadMs how far the clock of the replica is ahead of that of the store. */
-  function openReplica (name: string, { secret = 'secret', knows = true, isUsed = true, aheadMs = 0 } = {}) {
+  /** Each replica may have another release. */
+  function openReplica (name: string, {
+    secret = 'secret', knows = true, isUsed = true, aheadMs = 0, code = 'code', mayGoOnChanged = true,
+    isNewer = false
+  }: ReplicaOptions = {}) {
+    const rule = {
+      requiredCapabilities: isRequired ? {} : undefined,
+      ttlMs,
+      keepResultMs: 3_600_000,
+      mayRerun,
+      mayGoOnChanged,
+      undo: options.undo,
+      fingerprint: code
+    }
     let operations = 0
     let plan: { readonly at: number, readonly fault: Fault } | undefined
     let isDead = false
     let pausedUntil = 0
     const warnings: string[] = []
+    const infos: string[] = []
 
     async function operate<T> (work: () => Promise<T>): Promise<T> {
       if (isDead) return await FOREVER
@@ -95,7 +116,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
     const now = () => clock.now() + aheadMs
     const log = {
       debug () {},
-      info () {},
+      info (_: object, message: string) { infos.push(message) },
       error () {},
       warn (_: object, message: string) { warnings.push(message) },
       child: () => log
@@ -113,7 +134,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       store: wrap(store),
       dueTimes: wrap(dueTimes),
       broadcast: { ...broadcast, publish: async (event) => { if (!isDead) await broadcast.publish(event) } },
-      sealer: createSealer([secret]),
+      sealer: isNewer ? toNewer(createSealer([secret])) : createSealer([secret]),
       log,
       maxPerOwner,
       graceMs: 1000,
@@ -172,6 +193,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       tasks,
       ask,
       warnings,
+      infos,
       /** Lets the operation with this number, from now on, fail. */
       fail (at: number, fault: Fault) { plan = { at: operations + at, fault } },
       get operations () { return operations },
@@ -210,6 +232,20 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
     }
   }
   return { store, dueTimes, openReplica }
+}
+
+/** The sealer of a release whose forms are one further: the present form here is an earlier one there. */
+function toNewer (sealer: Sealer): Sealer {
+  const shift = (bytes: Buffer, by: number) => Buffer.from(
+    bytes.toString().replace(/"form":(\d+)/, (_, form) => `"form":${Number(form) + by}`)
+  )
+  return {
+    seal: (purpose, bound, bytes, expiresAt) => sealer.seal(purpose, bound, shift(bytes, 1), expiresAt),
+    open (purpose, bound, token) {
+      const bytes = sealer.open(purpose, bound, token)
+      return bytes && shift(bytes, -1)
+    }
+  }
 }
 
 /** A task, as its client sees it. */

@@ -3,10 +3,13 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { isTerminal } from '../../src/protocol/tasks.ts'
-import { endOf, phaseOf } from '../../src/tasks/record.ts'
+import type { TaskEvent } from '../../src/tasks/events.ts'
+import { endOf, FORM, phaseOf } from '../../src/tasks/record.ts'
 import { findTransition } from '../../src/tasks/states.ts'
 import { TRANSITIONS } from '../../src/tasks/transition-table.ts'
-import { ASKING, CASES, END, EXPIRED, NOW, OVER, RUNNING, UNDONE, WAITING } from './transition-cases.ts'
+import {
+  ASKING, AWAKE, CASES, END, EXPIRED, NOW, OUTDATED, OVER, RUNNING, UNDONE, WAITING
+} from './transition-cases.ts'
 
 /** Names each transition of the table. */
 const NAMES = TRANSITIONS.flatMap(({ from, on, to, when }) => from.map(
@@ -34,6 +37,22 @@ for (const { row, record, event, at = NOW, gives } of CASES) {
     t.end()
   })
 }
+
+t.test('a task whose tool has changed is not taken at once, and sleeps for its time', (t) => {
+  const lost = findTransition(RUNNING, OUTDATED, NOW)
+  t.match(lost, { isClaimed: false, due: NOW, record: { isRunning: false, losses: 1, wakesAt: NOW } })
+  t.match(findTransition(WAITING, OUTDATED, NOW), { due: AWAKE, record: { status: 'working' } })
+  t.equal(findTransition(RUNNING, { ...OUTDATED, isHere: true } as TaskEvent, NOW)?.record, undefined)
+  t.end()
+})
+
+t.test('only a run raises the form of a record', (t) => {
+  for (const { row, record, event, at = NOW } of CASES) {
+    const next = findTransition({ ...record, form: 1 }, event, at)
+    if (next?.record !== undefined) t.equal(next.record.form, next.isClaimed ? FORM : 1, row)
+  }
+  t.end()
+})
 
 t.test('what a run says after another one began changes nothing', (t) => {
   for (const { record, event } of CASES) {

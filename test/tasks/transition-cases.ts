@@ -2,7 +2,7 @@
 
 import { ProtocolError } from '../../src/protocol/errors.ts'
 import type { JournalMembers, TaskEvent } from '../../src/tasks/events.ts'
-import type { TaskRecord } from '../../src/tasks/record.ts'
+import { FORM, type TaskRecord } from '../../src/tasks/record.ts'
 import type { Transition } from '../../src/tasks/states.ts'
 import { MAX_LOSSES } from '../../src/tasks/transition-row.ts'
 
@@ -22,6 +22,7 @@ export const RUNNING: TaskRecord = {
   keepResultMs: 60_000,
   mayRerun: true,
   mayUndo: false,
+  form: FORM,
   generation: 4,
   mark: 'm',
   status: 'working',
@@ -37,7 +38,7 @@ export const RUNNING: TaskRecord = {
   order: []
 }
 const ONCE: TaskRecord = { ...RUNNING, mayRerun: false }
-const AWAKE = NOW + 60_000
+export const AWAKE = NOW + 60_000
 export const WAITING: TaskRecord = { ...RUNNING, isRunning: false, wakesAt: AWAKE, sleeps: { 0: AWAKE } }
 const OPEN = { json: '{}', isAnswered: false }
 export const ASKING: TaskRecord = {
@@ -59,7 +60,8 @@ const JOURNAL: JournalMembers = {
 const EMPTY = { answers: {}, results: {}, sleeps: {}, order: [] }
 const TWO = { one: '[1]', two: '[2]' }
 const ASKED = new Map([['who', '{}']])
-const due = (isHere = false): TaskEvent => ({ type: 'due', isHere })
+const due = (isHere = false): TaskEvent => ({ type: 'due', run: 3, isHere, isOutdated: false })
+export const OUTDATED: TaskEvent = { type: 'due', run: 3, isHere: false, isOutdated: true }
 const answered = (responses: object, mayRun = true): TaskEvent => (
   { type: 'answered', responses: { ...responses }, principal, mayRun }
 )
@@ -130,7 +132,7 @@ export const CASES: readonly Case[] = [
     gives: { ...taken, isTold: false, record: { run: 4, losses: 1, isRunning: true, isCalled: false } }
   },
   {
-    row: 'running due → waiting: its replica was lost again',
+    row: 'running due → waiting: its replica was lost again, or its tool has changed',
     record: { ...RUNNING, losses: 2 },
     event: due(),
     gives: {
@@ -139,6 +141,13 @@ export const CASES: readonly Case[] = [
       record: { isRunning: false, losses: 3, pause: 'loss', wakesAt: NOW + 5000 }
     }
   },
+  ...([['waiting', WAITING], ['asking', { ...ASKING, wakesAt: AWAKE }]] as const).map(([phase, record]) => ({
+    row: `${phase} due → over: its tool has changed, and must not go on`,
+    record,
+    event: OUTDATED,
+    at: AWAKE,
+    gives: { ...ended, record: { status: 'failed', run: 4, wakesAt: undefined } as const }
+  })),
   {
     row: 'waiting due → running: its sleep is over',
     record: { ...WAITING, mayRerun: false },

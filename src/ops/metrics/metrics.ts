@@ -137,7 +137,7 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
     async (metric) => metric.set(Number(await sources.isStoreReady())))
   gauge('trivet_broadcast_ready', 'Whether changes and messages pass between this replica and others.', [],
     (metric) => metric.set(Number(sources.isBroadcastReady())))
-  counter('trivet_tasks_left_total', 'Tasks left to replicas that have the secret or the tool.', 'reason',
+  counter('trivet_tasks_left_total', 'Tasks left to replicas that can run them.', 'reason',
     () => sources.tasks.counts.left)
   counter('trivet_undos_total', 'Ended tasks whose work was undone, or could not be.', 'outcome',
     () => sources.tasks.counts.undos)

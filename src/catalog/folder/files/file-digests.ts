@@ -238,8 +238,8 @@ function versionIn (folder: string): string {
 }
 
 /**
- * Returns the hash of a node and all that it reaches, and hashes all of them. The nodes of a cycle have one hash: Tarjan's algorithm finds the
- * strongly connected components.
+ * Returns the hash of a node and all that it reaches. The nodes of a cycle have one hash: Tarjan's algorithm
+ * finds the strongly connected components.
  */
 function hashOf (root: CodeNode): string | undefined {
   const positions = new Map<CodeNode, number>()
