@@ -48,6 +48,11 @@ const skill = (text: string, more: Files = {}): Files => ({
 const input = (properties: object, more: object = {}) => tool({ input: { properties, ...more } })
 const output = (properties: object, more: object = {}) => tool({ output: { properties, ...more } })
 const closed = { additionalProperties: false }
+/** A tool that imports a module. */
+const withLib = (more: object, text: string): Files => ({
+  'tools/a.ts': `import '../lib/a.ts'\n${tool({ more })['tools/a.ts']}`, 'lib/a.ts': `// ${text}\n`
+})
+const tasks = (more: object, text: string) => withLib({ task: 'allowed', ...more }, text)
 const SCREEN: Files = {
   'server.yaml': 'name: s', 'apps/x/index.html': '<!doctype html><html lang="en"><title>X</title></html>'
 }
@@ -193,6 +198,27 @@ const CASES: ReadonlyArray<{
     breaks: ['tool a newly needs the scope c'],
     fine: ['tool a no longer needs the scope a']
   },
+  {
+    claim: 'the code of a tool with tasks',
+    old: tasks({}, 'one'),
+    next: tasks({}, 'two'),
+    fine: ['tool a has other code: running tasks go on in it']
+  },
+  {
+    claim: 'the code of a tool whose tasks must not go on',
+    old: tasks({}, 'one'),
+    next: tasks({ onDeploy: 'fail' }, 'one'),
+    fine: ["tool a has other code: running tasks fail, by onDeploy: 'fail'"]
+  },
+  {
+    claim: 'a tool that no longer begins tasks',
+    old: tasks({}, 'one'),
+    next: tool(),
+    fine: ['tool a no longer begins tasks, and has other code: running tasks go on in it']
+  },
+  { claim: 'the same code of a tool with tasks', old: tasks({}, 'one'), next: tasks({}, 'one') },
+  { claim: 'the code of a tool without tasks', old: withLib({}, 'one'), next: withLib({}, 'two') },
+  { claim: 'a tool that newly begins tasks', old: tool(), next: tool({ more: { task: 'allowed' } }) },
   {
     claim: 'prompts',
     old: { 'prompts/p.md': '---\narguments:\n  - name: x\n  - name: y\n---\n{{x}}{{y}}\n' },

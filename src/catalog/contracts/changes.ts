@@ -60,6 +60,7 @@ function compareAll (kind: OfferedKind, before: Offered, after: Offered): OfferC
 function compareTools (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {
   const [old, next]: [Tool, Tool] = [JSON.parse(before.json), JSON.parse(after.json)]
   compareScreens(old, next, describe)
+  compareTasks(before, after, describe)
   const [args, now] = [membersOf({ ...old.inputSchema }), membersOf({ ...next.inputSchema })]
   for (const name of Object.keys(args)) {
     if (!(name in now)) describe(true, `no longer has the argument ${name}`)
@@ -75,6 +76,17 @@ function compareTools (before: OfferedPrimitive, after: OfferedPrimitive, descri
   for (const widening of findNarrowings(next.outputSchema, old.outputSchema)) {
     describe(true, describeOutput(widening))
   }
+}
+
+/** Running tasks call the tool again. The list of a service has neither its scopes nor its code. */
+function compareTasks (
+  { task: before }: OfferedPrimitive, { task: after, scopes }: OfferedPrimitive, describe: Describe
+): void {
+  if (before === undefined || scopes === undefined || before.fingerprint === after?.fingerprint) return
+  const [what, isResumed] = after === undefined
+    ? ['no longer begins tasks, and has other code', true]
+    : ['has other code', after.mayGoOnChanged]
+  describe(false, `${what}: running tasks ${isResumed ? 'go on in it' : "fail, by onDeploy: 'fail'"}`)
 }
 
 function describeInput ({ place, kind, what }: Narrowing): string {

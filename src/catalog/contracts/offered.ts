@@ -3,6 +3,7 @@
 import type { LoadedCatalog } from '../compiled/catalog.ts'
 import type { CompiledPrimitive } from '../compiled/compiled-primitive.ts'
 import type { Located } from '../compiled/contents.ts'
+import type { CompiledTool, TaskRule } from '../compiled/definitions/compile-tool.ts'
 
 export const KINDS = ['tool', 'prompt', 'resource', 'resource template', 'skill'] as const
 
@@ -15,6 +16,8 @@ export interface OfferedPrimitive {
   readonly scopes: readonly string[] | undefined
   /** The file of the definition, relative to its catalog; or the place that the list is from. */
   readonly file: string
+  /** `undefined` for a tool without tasks, and if it is not known. */
+  readonly task?: Pick<TaskRule, 'fingerprint' | 'mayGoOnChanged'> | undefined
 }
 
 /** Primitives by name or URI. The files of skills are not among the resources. */
@@ -23,12 +26,19 @@ export type Offered = { readonly [K in OfferedKind]: ReadonlyMap<string, Offered
 export function offeredBy ({ contents, snapshot: { primitives } }: LoadedCatalog): Offered {
   const files = new Set(primitives.skills.flatMap((skill) => skill.files))
   return {
-    tool: toEntries(contents.tools, primitives.tools),
+    tool: withTasks(toEntries(contents.tools, primitives.tools), primitives.tools),
     prompt: toEntries(contents.prompts, primitives.prompts),
     resource: toEntries(contents.resources, primitives.listed.filter(({ key }) => !files.has(key))),
     'resource template': toEntries(contents.templates, primitives.templates),
     skill: toEntries(contents.skills, primitives.skills)
   }
+}
+
+function withTasks (
+  entries: ReadonlyMap<string, OfferedPrimitive>, tools: readonly CompiledTool[]
+): ReadonlyMap<string, OfferedPrimitive> {
+  const tasks = new Map(tools.map(({ key, task }) => [key, task]))
+  return new Map([...entries].map(([key, entry]) => [key, { ...entry, task: tasks.get(key) }]))
 }
 
 interface Keyed { readonly name?: string, readonly uri?: string, readonly uriTemplate?: string }
