@@ -46,7 +46,9 @@ const table: ReadonlyArray<readonly [
   ['tooManyQuestions', errors.tooManyQuestions(1), 429, 429],
   ['taskExpired', errors.taskExpired(1), -32603, 200],
   ['taskInterrupted', errors.taskInterrupted('x'), -32603, 200],
-  ['taskPoisoned', errors.taskPoisoned(5), -32603, 200]
+  ['taskPoisoned', errors.taskPoisoned(5), -32603, 200],
+  ['taskOutdated', errors.taskOutdated(), -32603, 200],
+  ['taskNotReadable', errors.taskNotReadable(), 503, 200]
 ]
 
 for (const [factory, error, code, httpStatus] of table) {
