@@ -4,7 +4,7 @@ import { SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
 
 const {
   ProtocolError, ResourceNotFound, ResourceTooLarge, InsufficientScope, LimitReached, TokenExpired,
-  INTERNAL_ERROR,
+  TaskNotReadable, INTERNAL_ERROR,
   ...factories
 } = errors
 
