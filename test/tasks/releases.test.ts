@@ -1,11 +1,15 @@
 // Tasks among releases that differ: in the code of their tools, and in the forms of their records.
 
 import t from 'tap'
+import { createApp } from '../../src/app.ts'
 import { ownerOf } from '../../src/access/principal.ts'
 import { timers } from '../../src/base/time.ts'
 import type { InputRound } from '../../src/request/questions/input-round.ts'
+import { QUIET } from '../helpers/quiet-options.ts'
+import { writeByRename, writeCatalog } from '../helpers/catalog-folder.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { ADA, LEASE_MS, openWorld, question } from './replicas.ts'
+import { TaskClient, toFiles } from './task-client.ts'
 
 /** Another code of the tool, which must not go on with tasks of the earlier one. */
 const CHANGED = { code: 'changed', mayGoOnChanged: false }
@@ -161,4 +165,20 @@ t.test('an older release whose run a newer one has taken over stops it, and writ
   t.match(ended, { status: 'completed', result: 'newer' })
   t.strictSame(steps, ['newer'])
   t.strictSame(old.warnings, [])
+})
+
+t.test('a service that reloads its catalog goes on with changed tools, or fails their tasks', async (t) => {
+  const run = (text: string) => `async (_, ctx) => { await ctx.sleep(3000); return '${text}' }`
+  const tools = (text: string) => toFiles({
+    resumes: ["task: 'allowed'", run(text)],
+    fails: ["task: 'allowed', onDeploy: 'fail'", run(text)]
+  })
+  const catalog = await writeCatalog(t, tools('old'))
+  const app = await createApp({ catalog, ...QUIET, watch: 'on', taskLeaseMs: 500, constants: { taskGraceMs: 50 } })
+  t.teardown(async () => await app.close())
+  const client = new TaskClient(app)
+  const [{ taskId: resumes }, { taskId: fails }] = [await client.call('resumes'), await client.call('fails')]
+  for (const [path, text] of Object.entries(tools('new'))) await writeByRename(catalog, path, text)
+  t.match((await client.until(resumes, 'completed', 9000)).result, { content: [{ text: 'new' }] })
+  t.match(await client.until(fails, 'failed', 9000), { error: { code: -32603, message: /^The tool has changed/ } })
 })
