@@ -174,7 +174,8 @@ t.test('a service that reloads its catalog goes on with changed tools, or fails 
     fails: ["task: 'allowed', onDeploy: 'fail'", run(text)]
   })
   const catalog = await writeCatalog(t, tools('old'))
-  const app = await createApp({ catalog, ...QUIET, watch: 'on', taskLeaseMs: 500, constants: { taskGraceMs: 50 } })
+  const constants = { taskGraceMs: 50 }
+  const app = await createApp({ catalog, ...QUIET, watch: 'on', taskLeaseMs: 500, constants })
   t.teardown(async () => await app.close())
   const client = new TaskClient(app)
   const [{ taskId: resumes }, { taskId: fails }] = [await client.call('resumes'), await client.call('fails')]
