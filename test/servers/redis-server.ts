@@ -11,6 +11,7 @@ import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
+import { limitFiles } from './small-disk.ts'
 
 export interface RedisServer {
   readonly port: number
@@ -141,11 +142,6 @@ export function createLauncher (t: Test, args: readonly string[]): () => Promise
     }, 'redis-server', 30_000)
     return child
   }
-}
-
-/** Limits the size of the files that a process may write. A write beyond it fails as on a full disk. */
-export async function limitFiles ({ pid }: ChildProcess, bytes: number | 'unlimited'): Promise<void> {
-  await promisify(execFile)('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`])
 }
 
 async function end (child: ChildProcess): Promise<void> {

@@ -1,7 +1,7 @@
 // A disk of its own for a test: a file system in a file. What is in the file is what a machine that loses its
-// power finds again: writes that nobody has flushed are in the memory of the kernel only.
+// power finds again: writes that nobody has flushed are in the memory of the kernel only. And a full disk.
 
-import { execFile } from 'node:child_process'
+import { execFile, type ChildProcess } from 'node:child_process'
 import { copyFile, mkdir, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -52,4 +52,9 @@ async function mount (t: Test, image: string, on: string): Promise<string> {
   await run('mount', ['-o', `loop,commit=${COMMIT_SECONDS}`, image, on])
   t.teardown(async () => await run('umount', ['--lazy', on]))
   return on
+}
+
+/** Limits the size of the files that a process may write. A write beyond it fails as on a full disk. */
+export async function limitFiles ({ pid }: ChildProcess, bytes: number | 'unlimited'): Promise<void> {
+  await run('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`])
 }
