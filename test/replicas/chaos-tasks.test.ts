@@ -24,10 +24,11 @@ const STEPS = 20
  * without a new step.
  */
 const STEP_MS = 300
-const LEASE_MS = 1500
+/** A replica of a busy machine may renew late, which counts as a loss: a long run is no test of that. */
+const LEASE_MS = CHAOS_TASKS === undefined ? 1500 : 5000
 const KILL_EVERY_MS = 1000
 const PLACES = 3
-const SPARES = CHAOS_TASKS === undefined ? 3 : 60
+const SPARES = CHAOS_TASKS === undefined ? 3 : Math.ceil(0.3 * TASKS)
 /** The master's last writes, which its replica never gets: none of them may be acknowledged. */
 const CUT_OFF_MS = 300
 const PROBE_EVERY_MS = 50
@@ -101,10 +102,10 @@ async function check (t: Test, over: AbortController): Promise<void> {
   const ended = new Map<string, Message>()
   let isFailingOver = false
   let stepsAtKill = 0
-  /** Whether the tasks of one replica have done about one step each since the last kill. */
+  /** Whether the open tasks have done one step on average since the last kill. */
   const mayKill = async () => {
     const steps = valuesOf(await readLines(file)).size
-    if (!isFailingOver && steps - stepsAtKill < (TASKS - ended.size) / PLACES) return false
+    if (!isFailingOver && steps - stepsAtKill < TASKS - ended.size) return false
     stepsAtKill = steps
     return true
   }
