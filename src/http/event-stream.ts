@@ -89,9 +89,14 @@ const EVENT_STREAM_HEADERS = {
   connection: 'close'
 }
 
-/** Answers with the stream. */
+/**
+ * Answers with the stream. If the client has left, the stream is closed before anything else happens:
+ * Fastify would take its end for an error of the service.
+ */
 export function openEventStream (reply: FastifyReply, stream = new EventStream()): EventStream {
-  reply.code(200).headers(EVENT_STREAM_HEADERS).send(stream)
+  // Not in this turn: the caller listens for the end of the stream that it gets.
+  if (reply.raw.closed) queueMicrotask(() => stream.cut())
+  else reply.code(200).headers(EVENT_STREAM_HEADERS).send(stream)
   return stream
 }
 

@@ -28,6 +28,13 @@ export const FILES = {
         state.finished++
         return 'done'
       }),
+      define('speaks_late', async ({ gate: name }, ctx) => {
+        state.started++
+        await gate(name).promise
+        ctx.progress(1)
+        state.finished++
+        return 'done'
+      }),
       define('steps', (_, ctx) => {
         for (const step of [1, 1, 0.5, 2, 3]) ctx.progress(step, 3, 'step ' + step)
         return 'ok'

@@ -271,3 +271,32 @@ t.test('the log tells a call that runs on from one that was cancelled', async (t
   t.strictSame(callsOf('speaks').map(({ msg, outcome }) => [msg, outcome]), [['request', 'ok']])
   t.strictSame(callsOf('hangs').map(({ msg, outcome }) => [msg, outcome]), [['request', 'cancelled']])
 })
+
+t.test('a client that leaves before the first message of its call is no error of the service', async (t) => {
+  const log = createReadableLog('info')
+  const session = await open(t, { revision: '2025-06-18' }, { logger: log.logger })
+  const leaving = new AbortController()
+  const body = session.toRequest(
+    'tools/call', { name: 'speaks_late', arguments: { gate: 'left' }, _meta: { progressToken: 'p' } }
+  )
+  const call = fetch(session.url, {
+    method: 'POST',
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      'mcp-session-id': session.token ?? ''
+    },
+    body: JSON.stringify(body),
+    signal: leaving.signal
+  })
+  await until(async () => (await stateOf(session)).started > 0, 'the call')
+  leaving.abort()
+  await t.rejects(call)
+  await session.call('open', { gate: 'left' })
+  await until(async () => (await stateOf(session)).finished > 0, 'its end')
+  const ends = () => log.lines.filter(({ name }) => name === 'speaks_late')
+  await until(() => ends().length > 0, 'its line')
+  await session.request('ping')
+  t.match(ends(), [{ level: 30, msg: 'request' }])
+  t.strictSame(log.lines.filter(({ level }) => level >= 50), [], log.text())
+})
