@@ -1,5 +1,7 @@
 // The words of messages: counted nouns, quoted texts, and the text of an error.
 
+import { inspect } from 'node:util'
+
 /** Writes a number with its noun: `1 tool`, `2 tools`. */
 export function counted (count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`
@@ -7,7 +9,7 @@ export function counted (count: number, noun: string, plural = `${noun}s`): stri
 
 /** Returns the message of an error, or the text of any other value that was thrown. */
 export function messageOf (error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return toText(error instanceof Error ? error.message : error)
 }
 
 /** Returns the code of an error of the system or of Node, such as `ENOENT`. `undefined` if it has none. */
@@ -17,7 +19,12 @@ export function codeOf (error: unknown): unknown {
 
 /** Returns the error, or an error with the text of any other value that was thrown. */
 export function toError (error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
+  return error instanceof Error ? error : new Error(toText(error))
+}
+
+/** Anything can be thrown. `String` fails for an object without a prototype, and says nothing of others. */
+function toText (value: unknown): string {
+  return typeof value === 'object' && value !== null ? inspect(value, { depth: 1 }) : String(value)
 }
 
 /** Quotes a text of others as JSON: it may have line ends, quotes or a megabyte. */

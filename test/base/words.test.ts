@@ -13,4 +13,7 @@ t.test('writes a number with its noun', async (t) => {
 
 t.test('has a text for whatever was thrown', async (t) => {
   t.strictSame([new TypeError('late'), 'late', undefined].map(messageOf), ['late', 'late', 'undefined'])
+  const odd = Object.assign(new Error('x'), { message: { a: 1 } })
+  const objects = [{ reason: 'late' }, Object.create(null), odd]
+  t.strictSame(objects.map(messageOf), ["{ reason: 'late' }", '[Object: null prototype] {}', '{ a: 1 }'])
 })

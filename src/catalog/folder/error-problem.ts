@@ -36,6 +36,9 @@ export function columnOf (error: unknown): { readonly column?: number } {
   return typeof loc === 'object' && loc !== null && 'column' in loc ? { column: Number(loc.column) + 1 } : {}
 }
 
+/** What Node says when the stack is full: the parser of YAML calls itself for each level. */
+const STACK_IS_FULL = 'Maximum call stack size exceeded'
+
 /** The longest message of an error in a problem. */
 const MAX_RULE = 600
 
@@ -45,6 +48,7 @@ const MAX_RULE = 600
  */
 export function ruleOf (error: unknown): string {
   const message = messageOf(error)
+  if (message.startsWith(STACK_IS_FULL)) return 'is nested too deeply, or calls itself without an end'
   const [first = '', ...rest] = message.split('\n')
   if (isSyntaxProblem(error)) return first.replace(/ at line \d+, column \d+:$/, '')
   const end = rest.findIndex((line) => line.startsWith('Require stack:'))

@@ -252,6 +252,16 @@ t.test('refuses invalid definitions at load (110, 112, 115, 116–120, 150, 161,
       /^annotations\.readOnlyHint: must be boolean/
     ],
     ['a timeout of nothing', tool('timeoutMs: 0'), '', /^timeoutMs: /],
+    ['a module that throws an object', { 'tools/t.ts': "throw { code: 'x' }" }, '', /^\{ code: 'x' \}$/],
+    [
+      'a module that throws an object without a prototype', { 'tools/t.ts': 'throw Object.create(null)' }, '',
+      /null prototype/
+    ],
+    [
+      'an app with a name of a megabyte', tool(`ui: '${'x'.repeat(1_000_000)}'`), 'line 2',
+      /^the tool t shows the app "x{100}…", which does not exist: make apps\/x{100}…\/index\.html$/
+    ],
+    ['YAML without an end of depth', { 'server.yaml': '['.repeat(10_000) }, 'line 1', /^is nested too deeply/],
     [
       'a member that nobody knows', tool("descripton: 'A tool.'"), '',
       /^descripton: is not known here; remove it$/

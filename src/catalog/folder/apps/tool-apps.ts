@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ToolDefinition } from '../../../author/define-tool.ts'
 import { createNearestNames } from '../../../base/nearest-names.ts'
+import { clip, quote } from '../../../base/words.ts'
 import type { CatalogApp, Located } from '../../compiled/contents.ts'
 import { findDefinitionLine, type Problem } from '../../compiled/problem.ts'
 import type { ScopeHierarchy } from '../../compiled/scopes/scope-hierarchy.ts'
@@ -34,8 +35,8 @@ export async function findAppProblems (
     const app = apps.get(ui)
     if (app === undefined) {
       const [likely] = nearest(ui, () => true)
-      const advice = likely === undefined ? `make apps/${ui}/index.html` : `did you mean ${likely}?`
-      return `shows the app ${JSON.stringify(ui)}, which does not exist: ${advice}`
+      const advice = likely === undefined ? `make apps/${clip(ui)}/index.html` : `did you mean ${likely}?`
+      return `shows the app ${quote(ui)}, which does not exist: ${advice}`
     }
     const grants = new Set(scopes.flatMap((scope) => [scope, ...hierarchy.get(scope) ?? []]))
     const lacking = app.scopes.filter((scope) => !grants.has(scope))
