@@ -3,6 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { WhenMissing } from '../../../author/definition.ts'
+import { quote } from '../../../base/words.ts'
 import { RESERVED_METADATA_PREFIX, type Skill } from '../../../protocol/skills.ts'
 import { Type, type Static } from '../../../schema/type.ts'
 import { SCOPE_LIST } from '../../compiled/definitions/definition-shapes.ts'
@@ -79,9 +80,9 @@ export function readSkillMatter (
   const { name } = frontmatter
   if (!NAME.test(name)) {
     tell('name', 'must have 1 to 64 of the characters a-z, 0-9 and -, ' +
-      `with no - at an end or beside another -, got ${JSON.stringify(name)}`)
+      `with no - at an end or beside another -, got ${quote(name)}`)
   } else if (name !== folder) {
-    tell('name', `must be the name of the folder, ${JSON.stringify(folder)}, got ${JSON.stringify(name)}`)
+    tell('name', `must be the name of the folder, ${JSON.stringify(folder)}, got ${quote(name)}`)
   }
   findMisplaced(frontmatter, tell)
   if (problems > 0) return undefined
