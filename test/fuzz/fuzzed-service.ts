@@ -3,11 +3,12 @@
 
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { pino } from 'pino'
 import { createService } from '../../src/app.ts'
@@ -31,6 +32,8 @@ export interface FuzzTarget {
   readonly authorizations: readonly string[]
   /** Good tokens of callers. No answer and no line of the log has one. */
   readonly secrets: readonly string[]
+  /** The last request of each open connection of the main address. */
+  openConnections (): string[]
   /** Lets everything expire, closes the service, and resolves to what is left of it. */
   expireAndClose (): Promise<Leftovers>
   /** Removes its folders. */
@@ -44,9 +47,11 @@ interface TargetOptions {
   readonly onLine: (line: string) => void
   /** Replaces files of the catalog. */
   readonly files?: Files
+  /** Changes the app before it listens. Tests put faults into it. */
+  readonly prepare?: (app: FastifyInstance) => void
 }
 
-export async function startTarget ({ onLine, files = {} }: TargetOptions): Promise<FuzzTarget> {
+export async function startTarget ({ onLine, files = {}, prepare }: TargetOptions): Promise<FuzzTarget> {
   const root = await mkdtemp(join(tmpdir(), 'trivet-fuzz-'))
   for (const [path, contents] of Object.entries({ ...CATALOG, ...files })) {
     await writeInPlace(join(root, 'catalog'), path, contents)
@@ -82,9 +87,11 @@ export async function startTarget ({ onLine, files = {} }: TargetOptions): Promi
   })
   const { app, admin, tasks } = service
   const jwts = await issuer.makeTokens()
+  prepare?.(app)
   const good = [...tokens, ...jwts.good]
   await app.listen({ host: '127.0.0.1', port: 0 })
   await admin?.listen({ host: '127.0.0.1', port: 0 })
+  const openConnections = trackConnections(app.server)
   const portOf = (address: AddressInfo | string | null | undefined) => (address as AddressInfo).port
 
   return {
@@ -94,6 +101,7 @@ export async function startTarget ({ onLine, files = {} }: TargetOptions): Promi
       ...[...good, ...jwts.bad, 'trv_nobody', 'x', ''].map((token) => `Bearer ${token}`), 'Basic YTpi'
     ],
     secrets: good,
+    openConnections,
     async expireAndClose () {
       // Each sweep removes some. A removal may be what lets the next sweep remove more.
       for (let round = 0; round < 6; round++) {
@@ -108,6 +116,20 @@ export async function startTarget ({ onLine, files = {} }: TargetOptions): Promi
     },
     remove: async () => await rm(root, { recursive: true, force: true })
   }
+}
+
+function trackConnections (server: Server): () => string[] {
+  const requests = new Map<Socket, string>()
+  server.on('connection', (socket: Socket) => {
+    requests.set(socket, 'no request')
+    socket.on('close', () => requests.delete(socket))
+  })
+  server.prependListener('request', ({ socket, method, url, headers }: IncomingMessage) => {
+    requests.set(socket, `${method} ${url} ${JSON.stringify(headers)}`)
+  })
+  return () => [...requests].map(([{ bytesRead, bytesWritten, readableFlowing }, request]) => {
+    return `${request.slice(0, 1500)}, ${JSON.stringify({ bytesRead, bytesWritten, readableFlowing })}`
+  })
 }
 
 /** A clock that can be put forward, and intervals that can be called. */

@@ -1,13 +1,15 @@
-// Fuzzes the service, and prints what it finds: npm run fuzz -- --seed N --requests M
+// Fuzzes the service, and prints what it finds: npm run fuzz -- --seed N --requests M --catalogs C
 
 import { parseArgs } from 'node:util'
 import { toBytes } from './client.ts'
+import { fuzzCatalogs } from './fuzz-catalogs.ts'
 import { fuzz, type Failure } from './run.ts'
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    requests: { type: 'string', default: '20000' }
+    requests: { type: 'string', default: '20000' },
+    catalogs: { type: 'string', default: '300' }
   }
 })
 const [seed, requests] = [Number(values.seed), Number(values.requests)]
@@ -25,7 +27,18 @@ const { before, after, leftovers } = report
 console.log(JSON.stringify({ before, after, leftovers }))
 const { sent, failures } = report
 console.log(`${sent} requests of seed ${seed} in ${secondsSince(startedAt)} s, ${failures.length} failures`)
-process.exitCode = report.failures.length > 0 ? 1 : 0
+
+const loads = await fuzzCatalogs({ seed, catalogs: Number(values.catalogs) })
+for (const { index, problem, files } of loads.failures) {
+  console.log(`\nFAILED: seed ${seed}, catalog ${index}: ${problem.slice(0, 2000)}`)
+  for (const [path, text] of Object.entries(files)) console.log(`${path}:\n${String(text).slice(0, 1000)}`)
+}
+const { served, refused, slowestMs } = loads
+console.log(
+  `${values.catalogs} catalogs: ${served} served, ${refused} refused, ${loads.failures.length} failures, ` +
+    `${Math.round(slowestMs)} ms for the slowest`
+)
+process.exitCode = failures.length + loads.failures.length > 0 ? 1 : 0
 
 function print ({ index, problems, request, answer }: Failure): void {
   console.log(`\nFAILED: seed ${seed}, request ${index ?? '-'}`)

@@ -7,10 +7,18 @@ type Header = readonly [name: string, value: string]
 
 type Path = ReadonlyArray<string | number>
 
-/** The paths of all values in a value, from its root on. */
-function placesOf (value: Json, path: Path = []): Path[] {
-  if (typeof value !== 'object' || value === null) return [path]
-  return [path, ...Object.entries(value).flatMap(([key, member]) => placesOf(member, [...path, key]))]
+/** Picks a value within the value: its path from the root. */
+function pickPath (root: Json, random: Random): Path {
+  const path: string[] = []
+  let value = root
+  while (typeof value === 'object' && value !== null && random.chance(0.8)) {
+    const entries: Array<[string, Json]> = Object.entries(value)
+    if (entries.length === 0) break
+    const [key, member] = random.pick(entries)
+    path.push(key)
+    value = member
+  }
+  return path
 }
 
 /** Returns a copy with another value at the place. `undefined` removes it. */
@@ -31,7 +39,7 @@ export function withValue (value: Json, [key, ...rest]: Path, next: Json | undef
 }
 
 export function mutateJson (value: Json, random: Random): Json {
-  const path = random.pick(placesOf(value))
+  const path = pickPath(value, random)
   const change = random.below(8)
   if (change === 0 && path.length > 0) return withValue(value, path, undefined)
   if (change === 1) return withValue(value, path, random.text())

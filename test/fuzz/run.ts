@@ -1,6 +1,7 @@
 // Sends a number of requests to a service, in lanes beside each other, and looks for what must not be.
 
 import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import type { Files } from '../helpers/catalog-folder.ts'
 import { checkAnswer, createLineCheck, readAnswer, SEALED } from './checks.ts'
 import { NoAnswer, WireClient, type WireAnswer } from './client.ts'
@@ -16,6 +17,10 @@ export interface FuzzOptions {
   readonly requests: number
   /** Replaces files of the catalog. */
   readonly files?: Files
+  /** Changes the app before it listens. */
+  readonly prepare?: (app: FastifyInstance) => void
+  /** Whether to look for the smallest request of each failure. True by default. */
+  readonly shrinks?: boolean
   /** Changes each line of the log. Tests show by it that a canary is found. */
   readonly onLine?: (line: string) => string
   /** Called after each thousand requests. */
@@ -53,7 +58,7 @@ const OWN_ENTRIES = 2
 const LOG_MS = 20
 
 export async function fuzz (options: FuzzOptions): Promise<FuzzReport> {
-  const { seed, requests, onProgress = () => {} } = options
+  const { seed, requests, shrinks = true, onProgress = () => {} } = options
   const statuses = new Map<string, number>()
   const failures: Failure[] = []
   const sealed = new Set<string>()
@@ -61,6 +66,7 @@ export async function fuzz (options: FuzzOptions): Promise<FuzzReport> {
   let checkLine: (line: string) => string[] = () => []
   const target = await startTarget({
     ...options.files && { files: options.files },
+    ...options.prepare && { prepare: options.prepare },
     onLine (line) {
       const text = options.onLine?.(line) ?? line
       for (const problem of checkLine(text)) lineProblems.push(`${problem}: ${text.slice(0, 2000)}`)
@@ -132,10 +138,11 @@ export async function fuzz (options: FuzzOptions): Promise<FuzzReport> {
     await runLanes(Math.floor(requests * WARM_UP))
     const before = await measureHeld(target.ports.admin)
     await runLanes(requests)
-    for (const suspect of suspects) failures.push(await explain(suspect))
+    for (const suspect of suspects) failures.push(shrinks ? await explain(suspect) : suspect)
     const after = await measureHeld(target.ports.admin)
+    const connections = target.openConnections().map((request) => `a connection is open: ${request}`)
     const leftovers = await target.expireAndClose()
-    const rest = [...findGrowth(before, after), ...findLeftovers(leftovers), ...lineProblems]
+    const rest = [...findGrowth(before, after), ...connections, ...findLeftovers(leftovers), ...lineProblems]
     if (rest.length > 0) failures.push({ index: undefined, problems: rest })
     return { sent, statuses, failures, before, after, leftovers }
   } finally {
