@@ -30,7 +30,7 @@ export interface FuzzOptions {
 export interface Failure {
   readonly index: number | undefined
   readonly problems: readonly string[]
-  /** The smallest request that shows it. */
+  /** The smallest request that shows it. The first one, if it does not fail again. */
   readonly request?: Draft
   readonly answer?: WireAnswer | undefined
 }
@@ -117,7 +117,8 @@ export async function fuzz (options: FuzzOptions): Promise<FuzzReport> {
       await pause(LOG_MS)
       return [...found, ...lineProblems.splice(0)].some((problem) => kindOf(problem) === kind)
     }
-    let failure: Failure = { index, problems }
+    const [first] = drafts
+    let failure: Failure = { index, problems, ...first && { request: first } }
     for (const draft of drafts) {
       if (!await fails(draft)) continue
       const request = await shrink(draft, fails)

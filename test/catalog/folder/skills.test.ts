@@ -192,7 +192,7 @@ t.test('breaks of a rule keep the catalog from loading, and name file and rule',
     ['a name that is no text', skill('---\nname: 5\ndescription: d\n---\n'), '', /name: must be string/],
     ['a name in capitals', skill(main('A'), 'A'), 'name', /a-z, 0-9 and -/],
     [
-      'a name of 5000 characters', skill(main('x'.repeat(5000))), 'name', /got "x{100}…"$/
+      'a name of 900 characters', skill(main('x'.repeat(900))), 'name', /got "x{100}…"$/
     ],
     ['a name of 65 characters', skill(main('x'.repeat(65)), 'x'.repeat(65)), 'name', /1 to 64/],
     ['a hyphen at the beginning', skill(main('-a'), '-a'), 'name', /no - at an end/],
