@@ -1,7 +1,6 @@
 // Fuzzes the service with a fixed seed, as `npm run fuzz` does with any.
 
 import t from 'tap'
-import { fuzzCatalogs } from './fuzz-catalogs.ts'
 import { fuzz } from './run.ts'
 
 t.test('20,000 generated requests find nothing', async (t) => {
@@ -11,11 +10,4 @@ t.test('20,000 generated requests find nothing', async (t) => {
   // A generator whose requests are all refused would find nothing either.
   const counts = [...statuses].filter(([kind]) => kind.endsWith(': 200'))
   t.ok(counts.reduce((sum, [, count]) => sum + count, 0) > 6000, 'a third of the requests is served')
-})
-
-t.test('100 generated catalogs are served, or refused with the file and the place', async (t) => {
-  const { served, refused, failures } = await fuzzCatalogs({ seed: 27, catalogs: 100 })
-  t.strictSame(failures, [])
-  t.equal(served + refused, 100)
-  t.ok(served > 5 && refused > 50, `${served} are served`)
 })

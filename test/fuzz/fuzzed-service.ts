@@ -74,7 +74,7 @@ export async function startTarget ({ onLine, files = {}, prepare }: TargetOption
     publicUrl: PUBLIC_URL,
     maxCallsPerCaller: 'off',
     maxBodyBytes: 65_536,
-    requestTimeoutMs: 1000,
+    requestTimeoutMs: 10_000,
     requestStateTtlMs: 1000
   }, {
     guard: createLoadGuard(),
