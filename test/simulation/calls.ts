@@ -1,0 +1,144 @@
+// The model of ordinary calls: handles with their entries, and idempotent calls with their answers.
+
+import type { Sender } from './cluster.ts'
+import { MAX_HANDLES } from './replica.ts'
+import type { Process, World } from './world.ts'
+
+/** A handle that a client has. */
+export interface Ledger {
+  readonly id: string
+  readonly sender: Sender
+  /** The entries that were acknowledged. */
+  readonly entries: Set<string>
+  /** Those that may be there. */
+  readonly attempts: Set<string>
+  /** Whether its deletion was begun, or acknowledged. */
+  drop?: 'begun' | 'acknowledged'
+}
+
+/** The share of one anonymous network. */
+const SHARE = Math.ceil(MAX_HANDLES / 10)
+
+export class Ledgers {
+  readonly #world: World
+  readonly all: Ledger[] = []
+  /** The handles of each network that were acknowledged, and not deleted. */
+  readonly #used = new Map<string, Set<string>>()
+  #entries = 0
+
+  constructor (world: World) {
+    this.#world = world
+  }
+
+  add (id: string, sender: Sender): void {
+    this.all.push({ id, sender, entries: new Set(), attempts: new Set() })
+    this.count(sender, id)
+  }
+
+  /** Counts a handle for the share of its network. */
+  count ({ address }: Sender, id: string): void {
+    if (address === undefined) return
+    const used = (this.#used.get(address) ?? new Set()).add(id)
+    this.#used.set(address, used)
+    if (used.size > SHARE) this.#world.fail(`${address} has ${used.size} handles, and its share is ${SHARE}`)
+  }
+
+  nextEntry (ledger: Ledger): string {
+    const entry = `entry-${this.#entries++}`
+    ledger.attempts.add(entry)
+    return entry
+  }
+
+  /** Call it before a read is sent. Returns the check of its result. */
+  expect (ledger: Ledger): (entries: readonly string[] | undefined) => void {
+    const acknowledged = [...ledger.entries]
+    const { drop } = ledger
+    return (entries) => {
+      if (entries === undefined) {
+        if (ledger.drop === undefined) this.#world.fail(`${ledger.id} is gone`)
+        return
+      }
+      if (drop === 'acknowledged') this.#world.fail(`${ledger.id} was deleted, and can be read`)
+      const lost = acknowledged.filter((entry) => !entries.includes(entry))
+      if (lost.length > 0) this.#world.fail(`${ledger.id} has lost ${lost.join()}: an acknowledged update`)
+      const strange = entries.filter((entry, index) => (
+        !ledger.attempts.has(entry) || entries.indexOf(entry) !== index
+      ))
+      if (strange.length > 0) this.#world.fail(`${ledger.id} has ${strange.join()} once more, or from nobody`)
+    }
+  }
+
+  noteDropped (ledger: Ledger): void {
+    ledger.drop = 'acknowledged'
+    const { address } = ledger.sender
+    if (address !== undefined) this.#used.get(address)?.delete(ledger.id)
+  }
+}
+
+interface OrderRun { readonly value: string, readonly at: number, readonly process: Process, endedAt?: number, hasFailed?: boolean }
+
+/** The lease of an idempotent call is 15 s. A run that is not lost keeps it. In milliseconds. */
+const CERTAIN_MS = 10_000
+/** How long an answer is kept, in milliseconds. */
+const KEEP_MS = 60_000
+
+export class Orders {
+  readonly #world: World
+  readonly #runs = new Map<string, OrderRun[]>()
+  /** The first answer of each call, and the answers of calls without a key. */
+  readonly #answers = new Map<string, string>()
+  #count = 0
+
+  constructor (world: World) {
+    this.#world = world
+  }
+
+  /** A call without a key of its client is never a repetition. */
+  begin (key: string, caller: string): string {
+    const call = `${key} of ${caller}`
+    const runs = this.#runs.get(call) ?? []
+    this.#runs.set(call, runs)
+    const value = `${call} ${++this.#count} #${runs.length + 1}`
+    this.#world.note(`orders ${value}`)
+    const isKept = !key.startsWith('free')
+    for (const run of isKept ? runs : []) {
+      const isAnswer = this.#answers.get(call) === run.value
+      if (isAnswer && this.#world.now < (run.endedAt ?? 0) + KEEP_MS) {
+        this.#world.fail(`${call} runs again after its answer`)
+      }
+      const { process, at, endedAt = at, hasFailed = false } = run
+      const isLost = process.isDead || process.pausedUntil >= at
+      if (!hasFailed && !isLost && this.#world.now - endedAt < CERTAIN_MS) {
+        this.#world.fail(`${call} runs twice`)
+      }
+    }
+    runs.push({ value, at: this.#world.now, process: this.#world.current })
+    return value
+  }
+
+  end (value: string, hasFailed: boolean): void {
+    const run = this.#find(value)
+    if (run !== undefined) Object.assign(run, { endedAt: this.#world.now, hasFailed })
+  }
+
+  /** Checks an answer that a client got. */
+  see (key: string, caller: string, value: string): void {
+    const call = `${key} of ${caller}`
+    const first = this.#answers.get(call)
+    if (!value.startsWith(call)) this.#world.fail(`${call} got the answer of another call: ${value}`)
+    if (key.startsWith('free')) {
+      if (this.#answers.has(value)) this.#world.fail(`${value} was the answer of two calls`)
+      this.#answers.set(value, value)
+    } else if (first === undefined) this.#answers.set(call, value)
+    else if (first !== value) {
+      const { endedAt = 0 } = this.#find(first) ?? {}
+      // The first answer may be forgotten by then.
+      if ((this.#find(value)?.at ?? 0) >= endedAt + KEEP_MS) this.#answers.set(call, value)
+      else this.#world.fail(`${call} was answered ${first}, and then ${value}`)
+    }
+  }
+
+  #find (value: string): OrderRun | undefined {
+    return [...this.#runs.values()].flat().find((run) => run.value === value)
+  }
+}

@@ -1,0 +1,238 @@
+// The replicas of a run, and the way of a request to one of them. A replica that ends starts again.
+
+import type { Principal } from '../../src/access/principal.ts'
+import { readEnvelope, toEnvelopeJson } from '../../src/protocol/envelope.ts'
+import { isRequest, readMessage } from '../../src/protocol/json-rpc.ts'
+import { TASKS_CAPABILITY } from '../../src/protocol/tasks.ts'
+import type { SimulatedBroadcast } from './broadcast.ts'
+import type { Network, Node } from './network.ts'
+import type { SeededRandom } from './random.ts'
+import type { Releases } from './releases.ts'
+import { openReplica, type Replica, type ReplicaOptions } from './replica.ts'
+import type { Process, World } from './world.ts'
+
+/** Who sends a request. */
+export interface Sender { readonly principal: Principal, readonly address?: string }
+
+/** `lost`: the client does not know whether the request was served. */
+export type Reply =
+  | { readonly kind: 'result', readonly result: { readonly [member: string]: any } }
+  | { readonly kind: 'error', readonly code: number, readonly message: string }
+  | { readonly kind: 'lost' }
+
+interface Place {
+  node: Node
+  replica: Replica
+  options: ReplicaOptions
+  isStopping: boolean
+  /** Ends the requests that wait for an answer of this replica. */
+  readonly waiting: Set<() => void>
+}
+
+const CLIENT = {
+  info: { name: 'simulation', version: '1.0.0' },
+  capabilities: { ...TASKS_CAPABILITY, elicitation: { form: {} } }
+}
+/** A client waits this long for an answer, in milliseconds. */
+const PATIENCE_MS = 60_000
+const MAX_DELAY_MS = 20
+
+interface ClusterParts {
+  readonly world: World
+  readonly network: Network
+  readonly broadcast: SimulatedBroadcast
+  readonly releases: Releases
+  readonly random: SeededRandom
+}
+
+export class Cluster {
+  readonly #parts: ClusterParts
+  readonly client: Process
+  readonly #places: Place[] = []
+  #starts = 0
+  #requests = 0
+  /** How many replicas have ended without a warning, and were paused. */
+  losses = 0
+
+  constructor (parts: ClusterParts, replicas: readonly ReplicaOptions[]) {
+    this.#parts = parts
+    this.client = parts.world.createProcess('client')
+    for (const options of replicas) {
+      const place = { options, isStopping: false, waiting: new Set<() => void>() } as Place
+      this.#places.push(place)
+      this.#start(place)
+    }
+  }
+
+  get size (): number { return this.#places.length }
+
+  /** Whether nothing has happened to a process since then that can cost it its lease. */
+  isUndisturbed (process: Process, since: number): boolean {
+    const { network } = this.#parts
+    const place = this.#places.find(({ node }) => node.process === process)
+    return place !== undefined && !process.isDead && !place.isStopping &&
+      Math.max(process.pausedUntil, place.node.cutUntil, network.awayUntil, network.splitAt) < since
+  }
+
+  /** Ends a replica at once. */
+  kill (index: number, downMs: number, why = 'by a command'): void {
+    const place = this.#at(index)
+    const { world } = this.#parts
+    const { process } = place.node
+    if (process.isDead) return
+    this.losses++
+    world.note(`${process.name} killed ${why}`)
+    process.isDead = true
+    this.#failWaiting(place)
+    world.schedule(this.client, downMs, () => this.#start(place))
+  }
+
+  /** The one whose event runs. */
+  killCurrent (why: string): void {
+    const { world, random } = this.#parts
+    const index = this.#places.findIndex(({ node }) => node.process === world.current)
+    if (index !== -1) this.kill(index, 500 + random.below(3000), why)
+  }
+
+  pause (index: number, ms: number): void {
+    const { world } = this.#parts
+    const { process } = this.#at(index).node
+    this.losses++
+    process.pausedUntil = Math.max(process.pausedUntil, world.now + ms)
+    world.note(`${process.name} paused for ${ms}`)
+  }
+
+  cut (index: number, ms: number): void {
+    const { node } = this.#at(index)
+    node.cutUntil = Math.max(node.cutUntil, this.#parts.world.now + ms)
+  }
+
+  /** Sets the clock of the system: only times of day change. */
+  setClock (index: number, aheadMs: number): void { this.#at(index).node.process.aheadMs = aheadMs }
+
+  /** Ends a replica as a deploy does, and starts it with other options. */
+  restart (index: number, options: Partial<ReplicaOptions>): void {
+    const place = this.#at(index)
+    const { world } = this.#parts
+    const { process } = place.node
+    if (process.isDead || place.isStopping) return
+    place.isStopping = true
+    place.options = { ...place.options, ...options }
+    world.schedule(process, 0, () => {
+      this.losses++
+      place.replica.stop().then(() => {
+        process.isDead = true
+        this.#failWaiting(place)
+        world.schedule(this.client, 100, () => this.#start(place))
+      }, (error: unknown) => world.fail(`a replica did not stop: ${String(error)}`))
+    })
+  }
+
+  /** Replaces the catalog of a replica that runs. */
+  reload (index: number, release: 0 | 1): void {
+    const place = this.#at(index)
+    place.options = { ...place.options, release }
+    const { catalog, process } = place.replica
+    this.#parts.world.schedule(process, 0, () => { catalog.replace(this.#parts.releases[release]) })
+  }
+
+  /** Brings all replicas to one state: the second release, all secrets, the right time. */
+  calm (secrets: readonly string[]): void {
+    for (const [index, place] of this.#places.entries()) {
+      const { node: { process }, options } = place
+      place.node.cutUntil = 0
+      process.pausedUntil = Math.min(process.pausedUntil, this.#parts.world.now)
+      place.options = { secrets, release: 1 }
+      // A replica that is dead or stops starts with these.
+      if (options.secrets.join() === secrets.join()) this.reload(index, 1)
+      else this.restart(index, {})
+    }
+  }
+
+  /** Sends a request to a replica that serves. */
+  async send (
+    index: number, sender: Sender, method: string, params: object, headers: { [name: string]: string } = {},
+    id: string | number = `request-${++this.#requests}`
+  ): Promise<Reply> {
+    const { world, random } = this.#parts
+    const place = this.#findServing(index)
+    const what = `${method} ${JSON.stringify(params).slice(0, 90)}`
+    if (place === undefined) return { kind: 'lost' }
+    world.note(`sends ${what} to ${place.node.process.name}`)
+    const reply = await new Promise<Reply>((resolve) => {
+      const settle = (reply: Reply) => {
+        place.waiting.delete(lose)
+        world.schedule(this.client, random.below(MAX_DELAY_MS), () => resolve(reply))
+      }
+      const lose = () => settle({ kind: 'lost' })
+      place.waiting.add(lose)
+      world.schedule(this.client, PATIENCE_MS, lose)
+      world.schedule(place.node.process, random.below(MAX_DELAY_MS), () => {
+        this.#serve(place, sender, { id, method, params, headers }, settle)
+      })
+    })
+    world.note(`gets ${JSON.stringify(reply).slice(0, 160)} for ${what}`)
+    return reply
+  }
+
+  #serve (
+    { replica, node: { process } }: Place, { principal, address }: Sender,
+    { id, method, params, headers }: {
+      id: string | number, method: string, params: object, headers: { [name: string]: string }
+    },
+    settle: (reply: Reply) => void
+  ): void {
+    const _meta = toEnvelopeJson({ ...CLIENT, progressToken: id })
+    const text = JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })
+    const message = readMessage(JSON.parse(text))
+    if (!isRequest(message)) throw new TypeError('the message is not a request')
+    const answer = (reply: Reply) => { if (!process.isDead) settle(reply) }
+    replica.pipeline.serve(message, {
+      principal,
+      address,
+      envelope: readEnvelope(message.params),
+      requestId: String(id),
+      log: replica.log,
+      headers
+    }, {
+      onPending () {},
+      notify () {},
+      succeed: (json) => answer({ kind: 'result', result: JSON.parse(String(json)) }),
+      fail: ({ code, message }) => answer({ kind: 'error', code, message }),
+      leaveUnanswered () {},
+      openStream () { throw new TypeError('no streams here') }
+    })
+  }
+
+  #start (place: Place): void {
+    const { world } = this.#parts
+    const index = this.#places.indexOf(place)
+    const process = world.createProcess(`r${index}.${++this.#starts}`)
+    const { aheadMs = 0 } = (place.node as Node | undefined)?.process ?? {}
+    process.aheadMs = aheadMs
+    place.isStopping = false
+    place.node = {
+      process,
+      cutUntil: 0,
+      kill: (why) => this.kill(index, 500 + this.#parts.random.below(3000), why),
+      pause: (ms) => this.pause(index, ms)
+    }
+    world.as(process, () => {
+      world.note('starts')
+      place.replica = openReplica(this.#parts, place.node, place.options)
+    })
+  }
+
+  #findServing (index: number): Place | undefined {
+    return this.#places.map((_, offset) => this.#at(index + offset))
+      .find(({ node, isStopping }) => !node.process.isDead && !isStopping)
+  }
+
+  #failWaiting ({ waiting }: Place): void { for (const lose of [...waiting]) lose() }
+
+  #at (index: number): Place {
+    const place = this.#places[index % this.#places.length]
+    if (place === undefined) throw new RangeError('no replicas')
+    return place
+  }
+}

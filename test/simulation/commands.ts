@@ -1,0 +1,274 @@
+// Carries out the commands of a plan, as clients do: they ask again when they have no answer.
+
+import type { Principal } from '../../src/access/principal.ts'
+import type { Ledger, Ledgers, Orders } from './calls.ts'
+import type { Cluster, Reply, Sender } from './cluster.ts'
+import type { Job, Jobs, TaskView } from './jobs.ts'
+import type { Network } from './network.ts'
+import type { Command, RIGHTS } from './plan.ts'
+import { SECRETS, SENDERS } from './senders.ts'
+import type { World } from './world.ts'
+
+interface CommandParts {
+  readonly world: World
+  readonly network: Network
+  readonly cluster: Cluster
+  readonly jobs: Jobs
+  readonly ledgers: Ledgers
+  readonly orders: Orders
+}
+
+type Right = typeof RIGHTS[number]
+
+/** The error for a task that is unknown, or hidden. */
+const NOT_FOUND = -32602
+/** How often a client asks again, and how long it waits between, in milliseconds. */
+const ATTEMPTS = 12
+const PAUSE_MS = 1000
+/** The answer of a handle that is unknown. */
+const NO_HANDLE = /There is no ledger/
+
+export class Commands {
+  readonly #parts: CommandParts
+  /** Whether all replicas know all secrets. Before, one may not know a task. */
+  #isCalm = false
+  #answers = 0
+  #orders = 0
+  #replica = 0
+
+  constructor (parts: CommandParts) {
+    this.#parts = parts
+  }
+
+  /** Begins a command. Nothing waits for it. */
+  begin (command: Command): void {
+    this.#do(command).catch((error: unknown) => {
+      this.#parts.world.fail(`a command failed: ${error instanceof Error ? error.stack : String(error)}`)
+    })
+  }
+
+  /** Answers all questions until every task has ended. Then reads all handles. */
+  async finish (): Promise<void> {
+    const { jobs, ledgers, world, cluster } = this.#parts
+    // Those that stop with an old secret have stopped by then.
+    await world.pause(cluster.client, 60_000)
+    this.#isCalm = true
+    await Promise.all(jobs.tasks.map(async (job) => {
+      while (job.end === undefined) {
+        const view = await this.#get(job)
+        if (view?.status === 'input_required') await this.#answer(job, view, 'full')
+        await world.pause(cluster.client, PAUSE_MS)
+      }
+    }))
+    for (const job of jobs.tasks) await this.#get(job)
+    for (const ledger of ledgers.all) if (ledger.drop !== 'begun') await this.#show(ledger, 'full', 0)
+  }
+
+  async #do (command: Command): Promise<void> {
+    const { cluster, jobs, ledgers, network, world } = this.#parts
+    const { replica } = command
+    switch (command.do) {
+      case 'begin': return await this.#begin(command)
+      case 'get': {
+        const job = pick(jobs.tasks, command.job)
+        if (job !== undefined) await this.#look(job, command.rights, replica)
+        return
+      }
+      case 'answer': case 'answer-twice': {
+        const job = pick(jobs.tasks, command.job)
+        const view = job && await this.#get(job)
+        if (job === undefined || view === undefined) return
+        const right = command.do === 'answer' ? command.rights : 'full'
+        const times = command.do === 'answer' ? 1 : 3
+        await Promise.all(Array.from({ length: times }, async () => await this.#answer(job, view, right)))
+        return
+      }
+      case 'cancel': {
+        const job = pick(jobs.tasks, command.job)
+        if (job !== undefined) await this.#cancel(job)
+        return
+      }
+      case 'open': {
+        const sender = senderOf(command.who)
+        const reply = await this.#call(replica, sender, 'open', {})
+        const id = contentOf(reply)?.id
+        if (typeof id === 'string') ledgers.add(id, sender)
+        return
+      }
+      case 'add': case 'drop': case 'show': {
+        const ledger = pick(ledgers.all, command.ledger)
+        if (ledger === undefined) return
+        if (command.do === 'add') await this.#add(ledger, replica)
+        else if (command.do === 'drop') await this.#drop(ledger, replica)
+        else await this.#show(ledger, command.rights, replica)
+        return
+      }
+      case 'order': return await this.#order(command)
+      case 'kill': return cluster.kill(replica, command.ms)
+      case 'pause': return cluster.pause(replica, command.ms)
+      case 'cut': return cluster.cut(replica, command.ms)
+      case 'away':
+        network.awayUntil = Math.max(network.awayUntil, world.now + command.ms)
+        return
+      case 'split':
+        network.state.split()
+        network.splitAt = Infinity
+        await world.pause(cluster.client, command.ms)
+        if (command.isLost) network.state.failOver()
+        else network.state.heal()
+        network.splitAt = world.now
+        return
+      case 'restart': return cluster.restart(replica, { release: command.release, secrets: SECRETS[command.secrets] })
+      case 'reload': return cluster.reload(replica, command.release)
+      case 'clock': return cluster.setClock(replica, command.aheadMs)
+    }
+  }
+
+  async #begin ({ tool, who, program, replica }: Command & { do: 'begin' }): Promise<void> {
+    const { jobs } = this.#parts
+    const sender = senderOf(who)
+    const job = jobs.add(tool, sender, program)
+    const reply = await this.#call(replica, sender, tool, { job: job.name, program })
+    if (reply.kind !== 'result') return
+    const { taskId } = reply.result
+    if (typeof taskId === 'string') jobs.noteTask(job, taskId)
+    else job.known = 'answer'
+  }
+
+  async #get (job: Job): Promise<TaskView | undefined> {
+    const { jobs, world } = this.#parts
+    const reply = await this.#insist((replica) => this.#send(replica, job.sender, 'tasks/get', { taskId: job.id }))
+    if (reply.kind === 'error') world.fail(`${job.name} cannot be read: ${reply.message}`)
+    if (reply.kind !== 'result') return undefined
+    const view = reply.result as unknown as TaskView
+    jobs.see(job, view)
+    return view
+  }
+
+  /** Looks at a task with any rights. */
+  async #look (job: Job, right: Right, replica: number): Promise<void> {
+    const { jobs, world } = this.#parts
+    const reply = await this.#send(replica, withRight(job.sender, right), 'tasks/get', { taskId: job.id })
+    if (reply.kind !== 'result') return
+    if (!maySee(job, right)) return world.fail(`${job.name} was shown to the rights ${right}`)
+    jobs.see(job, reply.result as unknown as TaskView)
+  }
+
+  async #answer (job: Job, { inputRequests = {} }: TaskView, right: Right): Promise<void> {
+    const { jobs, world, cluster } = this.#parts
+    const by = `answer-${this.#answers++}`
+    const names = Object.keys(inputRequests)
+    if (names.length === 0) return
+    // Sometimes one question of two is answered.
+    const chosen = this.#answers % 3 === 0 ? names.slice(0, 1) : names
+    const inputResponses = Object.fromEntries(chosen.map((name) => [name, { action: 'accept', content: { by } }]))
+    if (maySee(job, right)) job.answers.add(by)
+    const sender = withRight(job.sender, right)
+    const params = { taskId: job.id, inputResponses }
+    const reply = await this.#insist((replica) => this.#send(replica, sender, 'tasks/update', params))
+    if (reply.kind !== 'result') return
+    if (maySee(job, right)) jobs.noteAnswered(job)
+    else world.fail(`the rights ${right} have answered ${job.name} at ${cluster.client.name}`)
+  }
+
+  async #cancel (job: Job): Promise<void> {
+    const { jobs } = this.#parts
+    const params = { taskId: job.id }
+    const reply = await this.#insist((replica) => this.#send(replica, job.sender, 'tasks/cancel', params))
+    if (reply.kind === 'result') jobs.checkCancelled(job)
+  }
+
+  async #add (ledger: Ledger, replica: number): Promise<void> {
+    const entry = this.#parts.ledgers.nextEntry(ledger)
+    const reply = await this.#call(replica, ledger.sender, 'add', { id: ledger.id, entry })
+    if (contentOf(reply) !== undefined) ledger.entries.add(entry)
+  }
+
+  async #drop (ledger: Ledger, replica: number): Promise<void> {
+    const { ledgers } = this.#parts
+    ledger.drop ??= 'begun'
+    const reply = await this.#call(replica, ledger.sender, 'drop', { id: ledger.id })
+    if (contentOf(reply) !== undefined) ledgers.noteDropped(ledger)
+  }
+
+  async #show (ledger: Ledger, right: Right, replica: number): Promise<void> {
+    const { ledgers, world } = this.#parts
+    const check = ledgers.expect(ledger)
+    const sender = withRight(ledger.sender, right)
+    const reply = await this.#call(replica, sender, 'show', { id: ledger.id })
+    const entries = contentOf(reply)?.entries
+    const isUnknown = NO_HANDLE.test(JSON.stringify(reply))
+    if (right !== 'stranger') {
+      if (Array.isArray(entries)) check(entries.map(String))
+      else if (isUnknown) check(undefined)
+    } else if (entries !== undefined && ledger.sender.address === undefined) {
+      world.fail(`a stranger has read ${ledger.id}`)
+    }
+  }
+
+  async #order ({ who, copies, hasKey, replica, ms, fails }: Command & { do: 'order' }): Promise<void> {
+    const { cluster, orders } = this.#parts
+    const number = this.#orders++
+    const [key, caller] = hasKey ? [`key-${number}`, `caller-${who}`] : ['free', 'all']
+    const headers: { [name: string]: string } = hasKey ? { 'idempotency-key': key } : {}
+    const params = { name: 'order', arguments: { key, caller, ms, fails: fails && hasKey } }
+    await Promise.all(Array.from({ length: copies }, async (_, copy) => {
+      const send = async (index: number) => (
+        await cluster.send(index, senderOf(who), 'tools/call', params, headers, hasKey ? `o-${number}` : 'same')
+      )
+      await this.#parts.world.pause(cluster.client, copy * ms)
+      const reply = hasKey && copy > 0 ? await this.#insist(send) : await send(replica + copy)
+      const value = contentOf(reply)?.value
+      if (value !== undefined) orders.see(key, caller, String(value))
+    }))
+  }
+
+  /** Sends the request again until it has an answer, to another replica each time. */
+  async #insist (send: (replica: number) => Promise<Reply>): Promise<Reply> {
+    const { world, cluster } = this.#parts
+    for (let attempt = 1; ; attempt++) {
+      const reply = await send(this.#replica++)
+      const isFinal = reply.kind === 'result' ||
+        (this.#isCalm && reply.kind === 'error' && reply.code === NOT_FOUND)
+      if (isFinal || attempt === ATTEMPTS) return isFinal ? reply : { kind: 'lost' }
+      await world.pause(cluster.client, PAUSE_MS)
+    }
+  }
+
+  async #call (replica: number, sender: Sender, name: string, args: object): Promise<Reply> {
+    return await this.#send(replica, sender, 'tools/call', { name, arguments: args })
+  }
+
+  async #send (replica: number, sender: Sender, method: string, params: object): Promise<Reply> {
+    return await this.#parts.cluster.send(replica, sender, method, params)
+  }
+}
+
+function pick<T> (all: readonly T[], index: number): T | undefined { return all[index % Math.max(1, all.length)] }
+
+function senderOf (index: number): Sender {
+  const sender = pick(SENDERS, index)
+  if (sender === undefined) throw new RangeError('no senders')
+  return sender
+}
+
+const SCOPES: { readonly [right: string]: readonly string[] } = { less: ['work'], none: [] }
+
+function withRight (sender: Sender, right: Right): Sender {
+  const { principal, principal: { subject } } = sender
+  if (right === 'full') return sender
+  const other: Principal = { ...principal, subject: 'mallory' }
+  if (right === 'stranger') return { principal: other }
+  return subject === undefined ? sender : { principal: { subject, scopes: new Set(SCOPES[right]) } }
+}
+
+function maySee ({ tool, sender }: Job, right: Right): boolean {
+  if (right === 'stranger') return false
+  return right !== 'none' || tool !== 'guarded' || sender.address !== undefined
+}
+
+/** The structured content of a call that did not fail. */
+function contentOf (reply: Reply): { readonly [member: string]: unknown } | undefined {
+  if (reply.kind !== 'result' || reply.result.isError === true) return undefined
+  return reply.result.structuredContent
+}

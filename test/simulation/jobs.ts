@@ -1,0 +1,238 @@
+// The model of tasks: what clients know of each job, what its steps have done, and what may not happen.
+
+import { ownerOf } from '../../src/access/principal.ts'
+import { endOfWork, openQuestions, phaseOf, readTaskBytes, type TaskRecord } from '../../src/tasks/record.ts'
+import { createSealer, type Sealer } from '../../src/store/sealing/sealer.ts'
+import type { Cluster, Sender } from './cluster.ts'
+import type { Operation } from './probe.ts'
+import { LEASE_MS, MAX_TASKS } from './replica.ts'
+import type { SimulatedState } from './state.ts'
+import type { Process, World } from './world.ts'
+
+interface Step { begins: number, value?: string }
+
+export interface TaskView {
+  readonly taskId: string
+  readonly status: string
+  readonly inputRequests?: { readonly [name: string]: unknown }
+  readonly result?: {
+    readonly isError?: boolean
+    readonly structuredContent?: { readonly values: { [key: string]: string }, readonly answers: object }
+  }
+  readonly error?: { readonly code: number, readonly message: string }
+}
+
+/** A call of a tool whose calls become tasks. */
+export interface Job {
+  readonly name: string
+  readonly tool: string
+  readonly sender: Sender
+  readonly program: readonly Operation[]
+  /** What its caller was told: nothing, a task, or an answer without a task. */
+  known: 'nothing' | 'task' | 'answer'
+  id?: string
+  readonly steps: Map<string, Step>
+  /** The answers that clients have sent. */
+  readonly answers: Set<string>
+  /** The end that a client has seen, as text. */
+  end?: string
+  endedAt?: number
+  crashes: number
+  /** The last call of its handler. */
+  run?: { readonly process: Process, leftAt?: number }
+}
+
+const TERMINAL = new Set(['completed', 'failed', 'cancelled'])
+/** After this many losses in a row a task fails. */
+const MAX_CRASHES = 5
+/** How many unfinished tasks one anonymous network may have. */
+const SHARE = Math.ceil(MAX_TASKS / 10)
+
+export class Jobs {
+  readonly #world: World
+  readonly #state: SimulatedState
+  readonly #cluster: Pick<Cluster, 'losses' | 'isUndisturbed'>
+  readonly #sealer: Sealer
+  readonly #byName = new Map<string, Job>()
+  /** The questions whose answers were acknowledged, by entry. */
+  readonly #answered = new Map<string, Set<string>>()
+  readonly #ended = new Map<string, string>()
+
+  constructor (
+    world: World, state: SimulatedState, cluster: Pick<Cluster, 'losses' | 'isUndisturbed'>, secrets: readonly string[]
+  ) {
+    this.#world = world
+    this.#state = state
+    this.#cluster = cluster
+    this.#sealer = createSealer(secrets, { now: () => world.now })
+  }
+
+  get all (): readonly Job[] { return [...this.#byName.values()] }
+  /** Those that a client can ask for. */
+  get tasks (): readonly Job[] { return this.all.filter(({ id }) => id !== undefined) }
+
+  add (tool: string, sender: Sender, program: readonly Operation[]): Job {
+    const name = `job-${this.#byName.size}`
+    const job: Job = {
+      name, tool, sender, program, known: 'nothing', steps: new Map(), answers: new Set(), crashes: 0
+    }
+    this.#byName.set(name, job)
+    return job
+  }
+
+  called (name: string): void { this.find(name).run = { process: this.#world.current } }
+
+  left (name: string): void {
+    const { run } = this.find(name)
+    if (run?.process === this.#world.current) run.leftAt = this.#world.now
+  }
+
+  begin (name: string, key: string): string {
+    const job = this.find(name)
+    const step = job.steps.get(key) ?? { begins: 0 }
+    job.steps.set(key, step)
+    this.#world.note(`${name} begins ${key}`)
+    const what = `${key} of ${name} began`
+    if (step.value !== undefined) this.#world.fail(`${what} again after its result was acknowledged`)
+    if (job.tool === 'fragile' && step.begins > 0) this.#world.fail(`${what} twice, and may not be repeated`)
+    if (job.known === 'answer') this.#world.fail(`${what} after its call was answered without a task`)
+    if (job.endedAt !== undefined && this.#world.now > job.endedAt + LEASE_MS) {
+      this.#world.fail(`${what} more than a lease after the end of its task`)
+    }
+    return `${name} ${key} ${++step.begins}`
+  }
+
+  acknowledge (name: string, key: string, value: string): void {
+    const step = this.find(name).steps.get(key)
+    if (step === undefined) return this.#world.fail(`${key} of ${name} never ran`)
+    if (step.value !== undefined && step.value !== value) {
+      this.#world.fail(`the result of ${key} of ${name} was ${step.value}, and is ${value}`)
+    }
+    step.value = value
+  }
+
+  crash (name: string): void {
+    const job = this.find(name)
+    if (++job.crashes > MAX_CRASHES) this.#world.fail(`${name} has ended ${job.crashes} replicas`)
+  }
+
+  /** Notes that a call has become a task, and checks the limits of its caller. */
+  noteTask (job: Job, id: string): void {
+    job.known = 'task'
+    job.id = id
+    this.#checkLimit(this.tasks.filter(({ sender }) => ownerOf(sender.principal) === ownerOf(job.sender.principal)), MAX_TASKS)
+    const { address } = job.sender
+    if (address !== undefined) this.#checkLimit(this.tasks.filter(({ sender }) => sender.address === address), SHARE)
+  }
+
+  #checkLimit (jobs: readonly Job[], max: number): void {
+    const open = jobs.filter((job) => {
+      const record = this.#read(entryOf(job), this.#state.records.get(entryOf(job))?.bytes)
+      return record !== undefined && phaseOf(record) !== 'over' && endOfWork(record) > this.#world.now
+    })
+    if (open.length > max) this.#world.fail(`${open.length} unfinished tasks of one caller, and the limit is ${max}`)
+  }
+
+  /** Checks what the owner of a task was told. */
+  see (job: Job, view: TaskView): void {
+    const text = JSON.stringify([view.status, view.result, view.error])
+    if (job.end !== undefined && job.end !== text) {
+      this.#world.fail(`${job.name} had ended as ${job.end}, and is ${text}`)
+    }
+    if (!TERMINAL.has(view.status) || job.end !== undefined) return
+    this.noteEnd(job, text)
+    if (view.status === 'completed') this.#checkResult(job, view)
+    if (view.status === 'failed') this.#checkFailure(job, view)
+  }
+
+  noteEnd (job: Job, text?: string): void {
+    if (text !== undefined) job.end = text
+    job.endedAt ??= this.#world.now
+  }
+
+  /** Checks that a cancelled task has ended, as the store would tell it after a failover. */
+  checkCancelled (job: Job): void {
+    const record = this.#readDurable(entryOf(job))
+    if (record !== undefined && phaseOf(record) !== 'over') {
+      this.#world.fail(`the end of ${job.name} was acknowledged, and it goes on`)
+    }
+    job.endedAt ??= this.#world.now
+  }
+
+  /** Notes the answers that are durable now. */
+  noteAnswered (job: Job): void {
+    const entry = entryOf(job)
+    const questions = Object.entries(this.#readDurable(entry)?.questions ?? {})
+    const names = questions.flatMap(([name, { isAnswered }]) => isAnswered ? [name] : [])
+    this.#answered.set(entry, new Set([...this.#answered.get(entry) ?? [], ...names]))
+  }
+
+  /** Called after each write of a record or a due time. */
+  checkEntry (entry: string): void {
+    const record = this.#read(entry, this.#state.records.get(entry)?.bytes)
+    const dueAt = this.#state.dueTimes.get(entry)?.at
+    const latest = this.#world.now + LEASE_MS
+    if (record?.isRunning === true && dueAt !== undefined && dueAt > latest) {
+      this.#world.fail(`${entry} runs, and is due ${dueAt - latest} ms beyond a lease`)
+    }
+    this.#checkDurable(entry)
+  }
+
+  #checkDurable (entry: string): void {
+    const record = this.#readDurable(entry)
+    if (record === undefined) return
+    const ended = this.#ended.get(entry)
+    if (ended !== undefined && ended !== record.status) {
+      this.#world.fail(`${entry} had ended as ${ended}, and is ${record.status}`)
+    }
+    if (TERMINAL.has(record.status)) this.#ended.set(entry, record.status)
+    const lost = openQuestions(record).find(([name]) => this.#answered.get(entry)?.has(name))
+    if (lost !== undefined) this.#world.fail(`the answer to ${lost[0]} of ${entry} was acknowledged, and is lost`)
+  }
+
+  #readDurable (entry: string): TaskRecord | undefined {
+    return this.#read(entry, this.#state.records.getDurable(entry)?.bytes)
+  }
+
+  #read (entry: string, bytes: Buffer | undefined): TaskRecord | undefined {
+    const opened = bytes && this.#sealer.open('task', entry, bytes.toString('latin1'))
+    return opened && readTaskBytes(opened)
+  }
+
+  #checkResult ({ name, steps, answers }: Job, { result }: TaskView): void {
+    const { values = {}, answers: given = {} } = result?.structuredContent ?? {}
+    if (result?.isError === true) {
+      if (/No new ledger/.test(JSON.stringify(result))) return
+      return this.#world.fail(`${name} ended in a tool error: ${JSON.stringify(result)}`)
+    }
+    for (const [key, value] of Object.entries(values)) {
+      if (steps.get(key)?.value !== value) this.#world.fail(`${name} has ${value} as the result of ${key}`)
+    }
+    for (const answer of Object.values(given)) {
+      if (!answers.has(answer)) this.#world.fail(`${name} has an answer that nobody gave: ${String(answer)}`)
+    }
+  }
+
+  #checkFailure ({ name, tool, program, run }: Job, { error }: TaskView): void {
+    const reason = error?.message ?? ''
+    const { losses } = this.#cluster
+    const isInterrupted = run?.leftAt === undefined || !this.#cluster.isUndisturbed(run.process, run.leftAt)
+    const isExpected = (/within/.test(reason) && tool === 'brief') ||
+      (/while the task ran/.test(reason) && tool === 'fragile' && isInterrupted) ||
+      (/in a row/.test(reason) && losses >= MAX_CRASHES) ||
+      (/^Internal error/.test(reason) && program.some((operation) => (
+        // A sleep beyond the time limit is an error of the handler.
+        operation.do === 'throw' || (tool === 'brief' && operation.do === 'sleep')
+      )))
+    if (!isExpected) this.#world.fail(`${name} (${tool}) failed: ${JSON.stringify(error)}`)
+  }
+
+  find (name: string): Job {
+    const job = this.#byName.get(name)
+    if (job === undefined) throw new TypeError(`no job ${name}`)
+    return job
+  }
+}
+
+/** The entry of its due time, which also names its record. */
+function entryOf ({ id, sender }: Job): string { return `tasks-${ownerOf(sender.principal)}/${String(id)}` }

@@ -1,0 +1,104 @@
+// Faults that the service once had, as small changes of its sources. The simulation must find each of them.
+
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+interface Mutation {
+  readonly name: string
+  /** The file is in src. */
+  readonly edits: ReadonlyArray<readonly [file: string, before: string, after: string]>
+}
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'a run that sleeps moves its due time before it gives the task up',
+    edits: [[
+      'tasks/transitions.ts',
+      'if (isHeld) await',
+      `if (typeof transition.due === 'number') {
+        const late = transition.due - storeClock.now()
+        await this.#attempt(isUrgent, async () => await this.#setDue(key, late, generation + 1))
+      } else if (isHeld) await`
+    ]]
+  },
+  {
+    name: 'a replica that read a task as waiting sets its due time without looking again',
+    edits: [
+      ['tasks/transition-table.ts', "when: 'it sleeps', to: 'waiting', change: () => ({}) })", "when: 'it sleeps', to: 'waiting' })"],
+      ['tasks/transition-table.ts', "when: 'no answer came', to: 'asking', change: () => ({}) })", "when: 'no answer came', to: 'asking' })"],
+      ['tasks/transitions.ts', 'due - storeClock.now()), record.generation)', 'due - storeClock.now()), record.generation + 9)']
+    ]
+  },
+  {
+    name: 'a lost reply to the creation of a task makes a ghost',
+    edits: [['tasks/first-run.ts', 'error instanceof StoreUnavailable && this.#rule.mayRerun', 'false'], [
+      'tasks/records.ts', 'if (error instanceof StoreUnavailable) this.#removals.add(key.state)', ''
+    ]]
+  },
+  {
+    name: 'a poison task ends every replica',
+    edits: [['tasks/transition-table.ts', 'losses + 1 >= MAX_LOSSES', 'losses + 1 >= Infinity']]
+  },
+  {
+    name: 'a replica that cannot open a record deletes its due time',
+    edits: [['tasks/runner.ts', "else if (await records.exists(key)) await this.#leave(key, 'sealed')\n", '']]
+  },
+  {
+    name: 'a replica of an older release ends the tasks of a newer one',
+    edits: [['tasks/runner.ts', 'await this.#toolRuns?.accepts(tool, args) === true', "tool !== '' && args !== undefined"]]
+  },
+  {
+    name: 'after a sleep a handler has no network',
+    edits: [['tasks/runner.ts', "network?.replace('/64', '')", 'undefined']]
+  },
+  {
+    name: 'a lost reply when a task wakes fails it as interrupted',
+    edits: [['tasks/transitions.ts', 'if (current?.record.mark !== record.mark) return undefined', 'if (current !== null) return undefined'],
+      ['tasks/transition-table.ts', 'isCalled: mayRerun,', 'isCalled: run > 0,']
+    ]
+  },
+  {
+    name: 'the retry of an update and of a cancel is acknowledged before it is durable',
+    edits: [['tasks/transitions.ts', 'if (await records.confirm(key, version)) return', 'if (version !== undefined) return']]
+  },
+  {
+    name: 'a first answer that came second is the answer all the same',
+    edits: [['store/records/first-answers.ts', 'value, lifetime) !== undefined) return answer\n      for', 'value, lifetime) !== null) return answer\n      for']]
+  },
+  {
+    name: 'a lost first run deletes the record of the one that took over',
+    edits: [['store/records/first-answers.ts', 'await store.replace(key, created, value, GONE))', 'await store.delete(key).then(() => undefined))']]
+  },
+  {
+    name: 'a step does not try again while the store is away',
+    edits: [['request/questions/run-step.ts', '(isOutage(error) || mayRetry(error))', 'mayRetry(error)']]
+  },
+  {
+    name: 'new steps begin after a cancel and after a lost lease',
+    edits: [['tasks/run.ts', 'clock.monotonic() < this.#leaseEndsAt\n', 'clock.monotonic() < Infinity\n']]
+  },
+  {
+    name: 'tasks ask who, and not whether they may',
+    edits: [['tasks/access.ts', 'if (!this.isVisible(principal, stored.record)) throw unknownTask()', '']]
+  },
+  {
+    name: 'calls of all callers without a session share their ids',
+    edits: [['request/pipeline/run-deduped.ts', "return sessionId === undefined ? undefined : ['id', sessionId, id, args]", "return ['id', id, args]"]]
+  }
+]
+
+/** Copies what a simulation needs to a folder, with the mutation in it. */
+export function writeMutant (project: string, folder: string, { edits }: Mutation): void {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(join(folder, 'test'), { recursive: true })
+  for (const part of ['src', 'test/simulation', 'test/runner', 'package.json', 'tsconfig.json']) {
+    cpSync(join(project, part), join(folder, part), { recursive: true })
+  }
+  symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'))
+  for (const [file, before, after] of edits) {
+    const path = join(folder, 'src', file)
+    const text = readFileSync(path, 'utf8')
+    if (!text.includes(before)) throw new Error(`${file} has no such text: ${before}`)
+    writeFileSync(path, text.replace(before, after))
+  }
+}

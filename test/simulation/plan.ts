@@ -1,0 +1,112 @@
+// What a run does: commands of clients and faults, from a seed. fast-check makes them, and shrinks those that
+// break something.
+
+import fc from 'fast-check'
+import type { BroadcastRates } from './broadcast.ts'
+import type { FaultRates } from './network.ts'
+import type { Operation } from './probe.ts'
+
+export const TOOLS = ['work', 'guarded', 'brief', 'single', 'fragile', 'slow', 'later'] as const
+/** `less` and `none`: the owner with fewer scopes. */
+export const RIGHTS = ['full', 'less', 'none', 'stranger'] as const
+
+/** Numbers choose among what there is then. `after` is the time before it, in milliseconds. */
+export type Command = { readonly after: number, readonly replica: number } & (
+  | { readonly do: 'begin', readonly tool: typeof TOOLS[number], readonly who: number,
+    readonly program: readonly Operation[] }
+  | { readonly do: 'get' | 'answer', readonly job: number, readonly rights: typeof RIGHTS[number] }
+  | { readonly do: 'answer-twice' | 'cancel', readonly job: number }
+  | { readonly do: 'open', readonly who: number }
+  | { readonly do: 'add' | 'drop' | 'show', readonly ledger: number, readonly rights: typeof RIGHTS[number] }
+  | { readonly do: 'order', readonly who: number, readonly copies: number, readonly hasKey: boolean,
+    readonly ms: number, readonly fails: boolean }
+  | { readonly do: 'kill' | 'pause' | 'cut' | 'away', readonly ms: number }
+  | { readonly do: 'split', readonly ms: number, readonly isLost: boolean }
+  | { readonly do: 'restart', readonly release: 0 | 1, readonly secrets: 'old' | 'new' | 'both' }
+  | { readonly do: 'reload', readonly release: 0 | 1 }
+  | { readonly do: 'clock', readonly aheadMs: number }
+)
+
+export interface Plan {
+  readonly seed: number
+  readonly replicas: number
+  readonly faults: FaultRates
+  readonly broadcast: BroadcastRates
+  /** How long a message to or from the store usually takes at most. */
+  readonly delayMs: number
+  readonly commands: readonly Command[]
+}
+
+const below = (max: number) => fc.nat({ max: max - 1 })
+const short = fc.oneof(below(100), below(3000))
+const long = fc.oneof(below(3000), below(40_000))
+const index = below(100)
+/** Few callers have several tasks each. */
+const who = fc.constantFrom(0, 0, 1, 2, 2, 3)
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('step'), ms: short, isOnce: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('both'), ms: short }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('sleep'), ms: long }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('ask'), questions: fc.constantFrom(1, 2) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('wait', 'ask-and-sleep'), ms: long }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait'), ms: long }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('progress') }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('handle') }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('crash', 'throw') }) }
+) as fc.Arbitrary<Operation>
+
+const rights = fc.constantFrom('full', 'full', ...RIGHTS)
+const release = fc.constantFrom(0, 1)
+
+const act = fc.oneof(
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      do: fc.constant('begin'),
+      tool: fc.constantFrom(...TOOLS, 'single', 'work'),
+      who,
+      program: fc.array(operation, { minLength: 1, maxLength: 5 })
+    })
+  },
+  { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('get', 'answer'), job: index, rights }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('answer-twice', 'cancel'), job: index }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('open'), who }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constantFrom('add', 'add', 'add', 'show', 'show', 'drop'), ledger: index, rights })
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('order'), who, copies: fc.integer({ min: 1, max: 3 }), hasKey: fc.boolean(),
+      ms: fc.oneof(short, below(25_000)), fails: fc.boolean()
+    })
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('kill', 'pause', 'cut', 'away'), ms: long }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('split'), ms: long, isLost: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('restart'), release, secrets: fc.constantFrom('old', 'both', 'both', 'new')
+    })
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('reload'), release }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('clock'), aheadMs: fc.integer({ min: -90_000, max: 90_000 }) }) }
+)
+
+const command = fc.tuple(fc.record({ after: fc.oneof(below(50), short, long), replica: index }), act)
+  .map(([facts, rest]) => ({ ...facts, ...rest })) as fc.Arbitrary<Command>
+
+const rate = (perMille: number) => fc.oneof(fc.constant(0), below(perMille).map((rate) => rate / 1000))
+
+export const plans: fc.Arbitrary<Plan> = fc.noBias(fc.record({
+  seed: fc.nat(),
+  replicas: fc.integer({ min: 2, max: 3 }),
+  faults: fc.record({
+    lost: rate(50), refused: rate(50), late: rate(20), killed: rate(15), paused: rate(15)
+  }),
+  broadcast: fc.record({ lost: rate(500), twice: rate(200) }),
+  delayMs: fc.constantFrom(4, 4, 100, 1000),
+  commands: fc.array(command, { minLength: 10, maxLength: 60, size: 'max' })
+}))

@@ -1,0 +1,91 @@
+// Runs one plan: its commands while faults last, and then until every task has ended.
+
+import { SimulatedBroadcast, NO_BROADCAST_FAULTS } from './broadcast.ts'
+import { Ledgers, Orders } from './calls.ts'
+import { Cluster } from './cluster.ts'
+import { Commands } from './commands.ts'
+import { Jobs } from './jobs.ts'
+import { Network, NO_FAULTS } from './network.ts'
+import type { Plan } from './plan.ts'
+import type { Probe } from './probe.ts'
+import type { Releases } from './releases.ts'
+import { SECRETS } from './senders.ts'
+import { SimulatedState } from './state.ts'
+import { World } from './world.ts'
+
+export interface RunOutcome {
+  /** The promise that was broken. */
+  readonly problem: string | undefined
+  readonly trace: readonly string[]
+  /** A hash of the trace. */
+  readonly digest: string
+  readonly events: number
+}
+
+/** Faults last for as long as the commands. All work must end within this time after them, in milliseconds. */
+const MAX_CALM_MS = 900_000
+
+export async function runPlan (plan: Plan, releases: Releases): Promise<RunOutcome> {
+  const world = new World(String(plan.seed))
+  const main = world.createProcess('main')
+  const state = new SimulatedState(world)
+  const network = new Network(world, state, world.createProcess('network').random, plan.faults)
+  network.delayMs = plan.delayMs
+  const broadcast = new SimulatedBroadcast(world, world.createProcess('broadcast').random, plan.broadcast)
+  const parts = { world, network, broadcast, releases, random: world.createProcess('cluster').random }
+  const work = async () => {
+    await world.pause(main, 0)
+    const options = Array.from({ length: plan.replicas }, () => ({ secrets: SECRETS.both, release: 0 as const }))
+    const cluster = new Cluster(parts, options)
+    const jobs = new Jobs(world, state, cluster, SECRETS.both)
+    const ledgers = new Ledgers(world)
+    const orders = new Orders(world)
+    state.onWrite = (text) => jobs.checkEntry(text)
+    Reflect.set(globalThis, Symbol.for('trivet.simulation'), createProbe(world, { cluster, jobs, ledgers, orders }))
+    const commands = new Commands({ world, network, cluster, jobs, ledgers, orders })
+    for (const command of plan.commands) {
+      await world.pause(cluster.client, command.after)
+      commands.begin(command)
+    }
+    world.note('calm')
+    network.rates = NO_FAULTS
+    network.delayMs = 4
+    network.awayUntil = 0
+    broadcast.rates = NO_BROADCAST_FAULTS
+    state.heal()
+    cluster.calm(SECRETS.both)
+    await commands.finish()
+  }
+  const maxMs = plan.commands.reduce((sum, { after }) => sum + after, 0) + MAX_CALM_MS
+  const isDone = await world.during(work(), maxMs)
+  Reflect.deleteProperty(globalThis, Symbol.for('trivet.simulation'))
+  if (!isDone && world.violation === undefined) world.fail(`not all tasks have ended ${MAX_CALM_MS} ms after the last fault`)
+  const { trace, digest, events, violation } = world
+  return { problem: violation?.message, trace, digest, events }
+}
+
+/** Tells the models what handlers do. A dead replica does nothing. */
+function createProbe (
+  world: World, { cluster, jobs, ledgers, orders }: {
+    cluster: Cluster, jobs: Jobs, ledgers: Ledgers, orders: Orders
+  }
+): Probe {
+  const unlessDead = (work: () => void) => { if (!world.current.isDead) work() }
+  return {
+    called: (job) => unlessDead(() => jobs.called(job)),
+    left: (job) => unlessDead(() => jobs.left(job)),
+    begin: (job, key) => world.current.isDead ? '' : jobs.begin(job, key),
+    acknowledged: (job, key, value) => unlessDead(() => jobs.acknowledge(job, key, value)),
+    created: (job, key) => unlessDead(() => ledgers.count(jobs.find(job).sender, `${job} ${key}`)),
+    order: (key, caller) => world.current.isDead ? '' : orders.begin(key, caller),
+    ordered: (value, hasFailed = false) => unlessDead(() => orders.end(value, hasFailed)),
+    pause: async (ms) => await world.pause(world.current, ms),
+    async crash (job) {
+      unlessDead(() => {
+        jobs.crash(job)
+        cluster.killCurrent(`by ${job}`)
+      })
+      await new Promise(() => {})
+    }
+  }
+}

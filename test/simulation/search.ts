@@ -1,0 +1,38 @@
+// Runs the plans of seeds. Shrinks a plan that breaks a promise.
+
+import fc from 'fast-check'
+import { plans, type Plan } from './plan.ts'
+import type { Releases } from './releases.ts'
+import { runPlan, type RunOutcome } from './run-plan.ts'
+
+/** A plan that has broken a promise. */
+export interface Failure {
+  readonly seed: number
+  readonly problem: string
+  /** The smallest plan that breaks one. */
+  readonly plan: Plan
+}
+
+export function planOf (seed: number): Plan {
+  const [plan] = fc.sample(plans, { seed, numRuns: 1 })
+  if (plan === undefined) throw new TypeError('fast-check has made no plan')
+  return plan
+}
+
+export async function runSeed (seed: number, releases: Releases): Promise<RunOutcome> {
+  return await runPlan(planOf(seed), releases)
+}
+
+/** @param maxMs how long smaller plans are looked for. */
+export async function shrink (seed: number, releases: Releases, maxMs: number): Promise<Failure> {
+  const failures: Failure[] = []
+  const property = fc.asyncProperty(plans, async (plan) => {
+    const { problem } = await runPlan(plan, releases)
+    if (problem !== undefined) failures.push({ seed, problem, plan })
+    return problem === undefined
+  })
+  await fc.check(property, { seed, numRuns: 1, interruptAfterTimeLimit: maxMs })
+  const last = failures.at(-1)
+  if (last === undefined) throw new Error(`seed ${seed} breaks nothing now: the simulation is not deterministic`)
+  return last
+}

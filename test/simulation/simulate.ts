@@ -1,0 +1,93 @@
+// The command of the simulation.
+//
+//   npm run simulate -- --seed N                 runs the plan of one seed, and prints its trace with --trace
+//   npm run simulate -- --seed N --minutes M     runs the plans of N, N + 1, … until one breaks a promise
+//   npm run simulate -- --seed N --seeds K       runs K of them
+//   npm run simulate -- --plan FILE              runs a plan, as a failure prints it
+//   npm run simulate -- --mutations              puts faults back, one at a time in a copy, and finds each
+//   npm run simulate -- --mutations NAME         those whose name has the text
+
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { Coverage } from './coverage.ts'
+import { MUTATIONS, writeMutant } from './mutations.ts'
+import type { Plan } from './plan.ts'
+import { loadReleases } from './releases.ts'
+import { runPlan } from './run-plan.ts'
+import { runSeed, shrink } from './search.ts'
+
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
+const SHRINK_MS = Number(process.env.SHRINK_MS ?? 60_000)
+
+const { values: options, positionals: [name = ''] } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seed: { type: 'string', default: '1' },
+    seeds: { type: 'string' },
+    minutes: { type: 'string' },
+    plan: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    mutations: { type: 'boolean', default: false }
+  }
+})
+const first = Number(options.seed)
+
+if (options.mutations) findMutations()
+else if (options.plan === undefined) await search()
+else await replay(JSON.parse(readFileSync(options.plan, 'utf8')))
+
+async function replay (plan: Plan): Promise<void> {
+  const { problem, trace, digest } = await runPlan(plan, await loadReleases())
+  if (options.trace) console.log(trace.join('\n'))
+  console.log(`${digest} ${problem ?? 'no promise was broken'}`)
+  if (problem !== undefined) process.exitCode = 1
+}
+
+async function search (): Promise<void> {
+  const coverage = new Coverage()
+  const releases = await loadReleases()
+  const begin = performance.now()
+  const endAt = options.minutes === undefined ? Infinity : begin + Number(options.minutes) * 60_000
+  const last = first + Number(options.seeds ?? (options.minutes === undefined ? 1 : Infinity))
+  let events = 0
+  let seed = first
+  for (; seed < last && performance.now() < endAt; seed++) {
+    const outcome = await runSeed(seed, releases)
+    events += outcome.events
+    if (options.trace) console.log(outcome.trace.join('\n'))
+    if (last === first + 1) console.log(`trace ${outcome.digest}`)
+    if (outcome.problem === undefined) continue
+    console.log(`seed ${seed}: ${outcome.problem}`)
+    const { problem, plan } = await shrink(seed, releases, SHRINK_MS)
+    console.log(`A smaller plan: ${problem}\n${JSON.stringify(plan)}`)
+    console.log(`Replay it: npm run simulate -- --seed ${seed}`)
+    process.exitCode = 1
+    return
+  }
+  const seconds = ((performance.now() - begin) / 1000).toFixed(1)
+  console.log(`seeds ${first} to ${seed - 1}: ${events} events in ${seconds} s, and no promise was broken`)
+  for (const [transition, count] of coverage.counts) console.log(`${String(count).padStart(8)} ${transition}`)
+  const { missing } = coverage
+  console.log(missing.length === 0 ? 'Every transition was reached.' : `Not reached: ${missing.join('; ')}`)
+}
+
+function findMutations (): void {
+  const folder = mkdtempSync(join(tmpdir(), 'trivet-mutant-'))
+  for (const mutation of MUTATIONS.filter((one) => one.name.includes(name))) {
+    writeMutant(PROJECT, folder, mutation)
+    const { stdout, stderr, status } = spawnSync(process.execPath, [
+      '--import=./test/runner/register.mjs', 'test/simulation/simulate.ts', '--seed', String(first),
+      '--seeds', options.seeds ?? '1000', ...options.minutes === undefined ? [] : ['--minutes', options.minutes]
+    ], { cwd: folder, encoding: 'utf8', env: { ...process.env, SHRINK_MS: '0' } })
+    const [, seed, problem = ''] = /^seed (\d+): (.*)$/m.exec(stdout) ?? []
+    console.log(`${mutation.name}: ${seed === undefined ? 'NOT FOUND' : `seed ${seed}: ${problem}`}`)
+    if (seed !== undefined) continue
+    if (status !== 0) console.log(stderr)
+    process.exitCode = 1
+  }
+  rmSync(folder, { recursive: true })
+}

@@ -1,0 +1,154 @@
+// The simulated state: records, due times and counts, as one Redis with a standby has them. Each operation is
+// done at once. What lies between it and a replica is in network.ts.
+
+import { createLocalCallCounter } from '../../src/limits/local-call-counter.ts'
+import { toTaken, type TakenEntries } from '../../src/store/records/due-times.ts'
+import type {
+  RecordLifetime, StateKey, StateRecord, StateValue
+} from '../../src/store/records/state-store.ts'
+import { DurableMap } from './durable-map.ts'
+import type { World } from './world.ts'
+
+interface SimulatedRecord extends StateKey {
+  readonly bytes: Buffer
+  readonly version: string
+  readonly lifetime: RecordLifetime
+  /** A use moves it, also on the standby. */
+  readonly expiry: { at: number }
+}
+
+interface DueTime { readonly at: number, readonly generation: number }
+
+/** What an operation returns, and the key whose value the caller may only learn once it is durable. */
+export interface Outcome<T> { readonly value: T, readonly isDurable: () => boolean }
+
+export class SimulatedState {
+  readonly #world: World
+  readonly records = new DurableMap<SimulatedRecord>()
+  readonly dueTimes = new DurableMap<DueTime>()
+  readonly callCounter
+  #versions = 0
+  /** Called with the entry or the key of each write. */
+  onWrite: (text: string) => void = () => {}
+
+  constructor (world: World) {
+    this.#world = world
+    this.callCounter = createLocalCallCounter({ now: () => world.now })
+  }
+
+  split (): void { for (const map of [this.records, this.dueTimes]) map.split() }
+  heal (): void { for (const map of [this.records, this.dueTimes]) map.heal() }
+  failOver (): void { for (const map of [this.records, this.dueTimes]) map.failOver() }
+
+  create (
+    key: StateKey, { bytes }: StateValue, lifetime: RecordLifetime, limit: number
+  ): Outcome<StateRecord | 'taken' | 'full'> {
+    const text = toText(key)
+    if (this.#find(key) !== undefined) return this.#durably(text, 'taken')
+    if (this.list(key.owner).value.size >= limit) return at('full')
+    return this.#put(key, bytes, lifetime)
+  }
+
+  read (key: StateKey): Outcome<StateRecord | undefined> {
+    const record = this.#find(key)
+    if (record !== undefined) record.expiry.at = this.#expiryOf(record.lifetime)
+    return at(record && toRecord(record))
+  }
+
+  peek (key: StateKey): Outcome<StateRecord | undefined> {
+    const record = this.#find(key)
+    return at(record && toRecord(record))
+  }
+
+  replace (
+    key: StateKey, version: string, { bytes }: StateValue, lifetime?: RecordLifetime
+  ): Outcome<StateRecord | undefined> {
+    const record = this.#find(key)
+    if (record?.version !== version) return this.#durably(toText(key), undefined)
+    return this.#put(key, bytes, lifetime ?? record.lifetime)
+  }
+
+  confirm (key: StateKey, version: string): Outcome<boolean> {
+    return this.#durably(toText(key), this.#find(key)?.version === version)
+  }
+
+  delete (key: StateKey): Outcome<boolean> {
+    const isLive = this.#find(key) !== undefined
+    this.records.delete(toText(key))
+    return this.#durably(toText(key), isLive)
+  }
+
+  list (owner: string): Outcome<ReadonlyMap<string, number>> {
+    const live = [...this.records.entries()].flatMap(([, record]) => (
+      record.owner === owner && this.#isLive(record) ? [[record.name, record.expiry.at] as const] : []
+    ))
+    return at(new Map(live))
+  }
+
+  setDue (entry: string, inMs: number, generation: number): Outcome<number> {
+    const { now } = this.#world
+    const dueAt = now + Math.ceil(inMs)
+    const before = this.dueTimes.get(entry)
+    if (before === undefined || before.generation <= generation) {
+      this.dueTimes.set(entry, { at: dueAt, generation })
+    } else if (dueAt < before.at) {
+      this.dueTimes.set(entry, { at: dueAt, generation: before.generation })
+    }
+    this.onWrite(entry)
+    return { value: now, isDurable: () => this.dueTimes.isDurable(entry) }
+  }
+
+  removeDue (entry: string): Outcome<void> {
+    this.dueTimes.delete(entry)
+    return at(undefined)
+  }
+
+  take (limit: number, holdMs: number): Outcome<TakenEntries> {
+    const { now } = this.#world
+    const entries = [...this.dueTimes.entries()].filter(([, due]) => due.at <= now)
+      .sort(([, one], [, other]) => one.at - other.at).slice(0, limit)
+    for (const [entry, { generation }] of entries) {
+      this.dueTimes.set(entry, { at: now + Math.ceil(holdMs), generation })
+    }
+    const next = Math.min(...[...this.dueTimes.entries()].map(([, due]) => due.at))
+    return at(toTaken(entries.map(([entry]) => entry), next === Infinity ? undefined : next, now))
+  }
+
+  #find (key: StateKey): SimulatedRecord | undefined {
+    const record = this.records.get(toText(key))
+    return record !== undefined && this.#isLive(record) ? record : undefined
+  }
+
+  #isLive ({ expiry }: SimulatedRecord): boolean { return this.#world.now < expiry.at }
+
+  #put (key: StateKey, bytes: Buffer, lifetime: RecordLifetime): Outcome<StateRecord> {
+    const version = String(++this.#versions)
+    const expiry = { at: this.#expiryOf(lifetime) }
+    const record = { ...key, bytes: Buffer.from(bytes), version, lifetime, expiry }
+    this.records.set(toText(key), record)
+    this.onWrite(toText(key))
+    return this.#durably(toText(key), toRecord(record))
+  }
+
+  #expiryOf ({ idleMs, endsAt = Infinity }: RecordLifetime): number {
+    return Math.min(this.#world.now + idleMs, endsAt)
+  }
+
+  /** Who learns of a value may rely on it: it must be on the standby too. */
+  #durably<T> (text: string, value: T): Outcome<T> {
+    const seen = this.records.get(text)
+    return {
+      value,
+      isDurable: () => this.records.isDurable(text) || this.records.getDurable(text) === seen
+    }
+  }
+}
+
+/** What needs no durability. */
+function at<T> (value: T): Outcome<T> { return { value, isDurable: () => true } }
+
+export function toText ({ owner, name }: StateKey): string { return `${owner}/${name}` }
+
+function toRecord ({ bytes, version, expiry }: SimulatedRecord): StateRecord {
+  return { value: { bytes }, version, expiresAt: expiry.at }
+}
