@@ -2,7 +2,7 @@
 // its repetitions wait. Only the store measures time: the clocks of replicas differ.
 
 import { ownerOf } from '../../access/principal.ts'
-import { timers } from '../../base/time.ts'
+import { clock, timers } from '../../base/time.ts'
 import { networkOf, type Sender } from '../../limits/holder.ts'
 import { Limit, ShareUsed } from '../../limits/limits.ts'
 import { isAnswer, readAnswerRecord, toHash, toAnswerValue, type Head } from './answer-record.ts'
@@ -71,14 +71,16 @@ interface Slot extends Pick<Repeatable, 'timeoutMs' | 'onUnkept'> {
 export function createFirstAnswers (store: StateStore) {
   const shares = createShares(store, 'answers', LIMIT.shareOf('network'))
 
-  /** `undefined` if another request runs the call, or its answer is kept. */
+  /** `undefined` if another request runs the call, or its answer is kept, or the lease has passed. */
   async function create (slot: Slot, head: Head): Promise<FirstRun | undefined> {
     const lifetime = { idleMs: LEASE_MS, placeMs: slot.timeoutMs + KEEP_MS }
-    const created = await insist(BEGIN_FOR_MS, async () => (
-      await shares.create(slot.network, slot.key, toAnswerValue(head), lifetime, LIMIT.max)
-    ))
+    let usedAt = 0
+    const created = await insist(BEGIN_FOR_MS, async () => {
+      usedAt = clock.monotonic()
+      return await shares.create(slot.network, slot.key, toAnswerValue(head), lifetime, LIMIT.max)
+    })
     if (created === 'taken') return undefined
-    if (created !== 'full') return toFirstRun(slot, head, created.version)
+    if (created !== 'full') return isHeld(usedAt) ? toFirstRun(slot, head, created.version) : undefined
     slot.onUnkept(new Error(LIMIT.describe('principal')))
     return UNKEPT
   }
@@ -90,13 +92,20 @@ export function createFirstAnswers (store: StateStore) {
     const { head: other, result } = readAnswerRecord(record.value.bytes)
     if (other === undefined || other.state === 'dropped') return undefined
     // The write whose reply was lost was done.
-    if (other.mark === head.mark) return toFirstRun(slot, head, record.version)
+    if (other.mark === head.mark) return await resume(slot, head, record.version)
     if (other.args !== head.args) throw new KeyReused()
     // Whoever wrote the answer may not have learnt that it is durable.
     const isKept = isAnswer(other) && await insist(BEGIN_FOR_MS, async () => (
       await store.confirm(slot.key, record.version)
     ))
     return isKept ? toAnswer(other, result) : undefined
+  }
+
+  /** Begins the lease of the own record again. `undefined` if it was too late. */
+  async function resume (slot: Slot, head: Head, version: string): Promise<FirstRun | undefined> {
+    const usedAt = clock.monotonic()
+    const record = await insist(BEGIN_FOR_MS, async () => await store.read(slot.key))
+    return record?.version === version && isHeld(usedAt) ? toFirstRun(slot, head, version) : undefined
   }
 
   /** Keeps the lease of the record until the call has ended. @param created the version of the record. */
@@ -194,6 +203,9 @@ export function createFirstAnswers (store: StateStore) {
 
 /** The call runs and nothing is kept: nobody learns of its answer. */
 const UNKEPT: FirstRun = { keep: async (answer) => answer, async drop () {} }
+
+/** Whether no other run has begun: the process may have been paused after the use. */
+function isHeld (usedAt: number): boolean { return clock.monotonic() < usedAt + LEASE_MS }
 
 async function insist<T> (forMs: number, work: () => Promise<T>): Promise<T> {
   return await retryOutage(work, { ...LOST_REPLY, forMs })

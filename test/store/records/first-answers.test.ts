@@ -195,6 +195,24 @@ t.test('a run whose first reply was lost knows its record, and begins at once', 
   t.ok(time.now - start < 1000)
 })
 
+const LATE = { paused: ['paused'], 'paused after a lost reply': ['lost', 'paused'] } as const
+for (const [what, faults] of Object.entries(LATE)) {
+  t.test(`a replica that is ${what}, longer than its lease, before the run does not run the call`, async (t) => {
+    const time = new VirtualTime(t)
+    const world = openWorld(t)
+    const [first, second] = [world.openReplica(), world.openReplica()]
+    first.faulty.fail(0, faults[0])
+    const calling = first.call()
+    await time.during(timers.pause(1), MAX_MS)
+    // The operations are the creation, the repeated one, the look at the record, and its use.
+    if (faults.length > 1) first.faulty.fail(2, 'paused')
+    await time.during(timers.pause(1000), MAX_MS)
+    t.equal(await time.during(second.call(), MAX_MS), 'answer 1')
+    t.equal(await time.during(calling, MAX_MS), 'answer 1')
+    t.equal(world.runs, 1)
+  })
+}
+
 t.test('a record that cannot be read belongs to a call that runs', async (t) => {
   const time = new VirtualTime(t)
   const { begin, faulty: { store } } = openWorld(t).openReplica()
