@@ -33,8 +33,9 @@ export class TaskAccess {
    */
   async get (principal: Principal, id: string): Promise<string> {
     const event = { type: 'accessed', principal: toKeptPrincipal(principal) } as const
-    const { key, record } = await this.#apply(principal, id, event)
-    return toDetailedTask(key.id, record, this.#dependencies.storeClock.now())
+    const applied = await this.#apply(principal, id, event)
+    await this.confirmEnd(applied.key, applied)
+    return toDetailedTask(applied.key.id, applied.record, this.#dependencies.storeClock.now())
   }
 
   /**
@@ -56,6 +57,11 @@ export class TaskAccess {
   async cancel (principal: Principal, id: string): Promise<void> {
     const applied = await this.#apply(principal, id, { type: 'cancelled' })
     if (applied.transition === undefined) await this.#dependencies.transitions.confirm(applied.key, applied)
+  }
+
+  /** Waits until the end of the task is durable: a client that was told of it does not ask again. */
+  async confirmEnd (key: TaskKey, stored: StoredTask): Promise<void> {
+    if (isTerminal(stored.record.status)) await this.#dependencies.transitions.confirm(key, stored)
   }
 
   /**

@@ -24,6 +24,9 @@ export interface TaskStartDependencies extends TaskRunDependencies, Pick<Transit
   onCreate (run: TaskRun): void
 }
 
+/** A task, and its CreateTaskResult. */
+interface CreatedTask { readonly answer: string, readonly run: TaskRun }
+
 export class FirstTaskRun implements TaskStart, JournalOwner {
   readonly #dependencies: TaskStartDependencies
   readonly #request: RequestContext
@@ -136,9 +139,18 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
       this.#request.observed.special !== 'input_required'
   }
 
-  /** Creates the task. The answer is a CreateTaskResult. */
-  async #create (): Promise<{ readonly answer: string, readonly run: TaskRun }> {
-    const { records, transitions, storeClock, onCreate } = this.#dependencies
+  /** Creates the task. The time limit of the call does not end it: a task has one of its own. */
+  async #create (): Promise<CreatedTask> {
+    const resumeClock = this.#request.lifetime.pauseClock()
+    try {
+      return await this.#createTask()
+    } finally {
+      resumeClock()
+    }
+  }
+
+  async #createTask (): Promise<CreatedTask> {
+    const { records, transitions, storeClock, leaseMs, onCreate } = this.#dependencies
     const { lifetime, snapshot, principal } = this.#request
     const key = records.newKey(principal)
     const heldAt = clock.monotonic()
@@ -150,6 +162,10 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     const creating = this.#store(key, record)
     const run = new TaskRun(this.#dependencies, this.journal, key, record, heldAt, creating)
     await creating
+    // The process was paused: a replica that found no record has removed the due time.
+    if (clock.monotonic() >= heldAt + leaseMs) {
+      await transitions.insist(async () => await transitions.hold(key, record.generation + 1))
+    }
     this.journal.adopt(run)
     const message = this.#message
     if (message !== undefined && message !== record.statusMessage) run.progress({ progress: 0, message })

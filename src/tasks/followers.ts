@@ -15,7 +15,7 @@ const RETRY_MS = 1000
 
 interface FollowersDependencies {
   readonly records: TaskRecords
-  readonly access: Pick<TaskAccess, 'isVisible'>
+  readonly access: Pick<TaskAccess, 'isVisible' | 'confirmEnd'>
   readonly broadcast: Broadcast
   /** Milliseconds since the epoch, by the clock of the store. */
   now (): number
@@ -46,6 +46,7 @@ export function createTaskFollowers (
       if (!(error instanceof TaskNotReadable)) throw error
     })
     if (!stored || !isVisible(principal, stored.record)) return undefined
+    await access.confirmEnd(key, stored)
     return toDetailedTask(key.id, stored.record, now())
   }
 

@@ -57,13 +57,15 @@ interface WorldOptions {
   readonly undo?: Script
   readonly ttlMs?: number
   readonly maxPerOwner?: number
+  /** The time limit of a call that is no task. */
+  readonly timeoutMs?: number
   /** The scopes of the tool. */
   readonly scopes?: readonly string[]
 }
 
 export function openWorld (script: Script, options: WorldOptions = {}) {
   const { mayRerun = true, isRequired = false, ttlMs = 3_600_000, maxPerOwner = 1000 } = options
-  const { scopes: toolScopes = ['books'] } = options
+  const { scopes: toolScopes = ['books'], timeoutMs = 3_600_000 } = options
   const store = createMemoryStateStore()
   const dueTimes = createLocalDueTimes()
   const broadcast = createLocalBroadcast()
@@ -167,7 +169,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
         bind: () => ({ owner: 'ada', method: 'tools/call', name: 'tool', args: {} })
       })
       const work = async () => await runs(round, name, principal)
-      const run = () => runRound(request, round, 3_600_000, work, (text) => JSON.stringify(text))
+      const run = () => runRound(request, round, timeoutMs, work, (text) => JSON.stringify(text))
       return { request, lifetime, run }
     }
     tasks.start({

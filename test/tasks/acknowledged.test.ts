@@ -1,0 +1,85 @@
+// What clients were told of a task stays true: its end, and that it exists.
+
+import t from 'tap'
+import { ANONYMOUS } from '../../src/access/principal.ts'
+import { timers } from '../../src/base/time.ts'
+import { StoreUnavailable } from '../../src/store/records/state-store.ts'
+import { createLocalBroadcast } from '../../src/store/changes/local-broadcast.ts'
+import { createTaskFollowers } from '../../src/tasks/followers.ts'
+import { VirtualTime } from '../helpers/virtual-time.ts'
+import { FakeSink } from '../store/changes/fake-sink.ts'
+import { LEASE_MS, openWorld } from './replicas.ts'
+
+t.test('tasks/get tells of an end once a failover cannot undo it', async (t) => {
+  const time = new VirtualTime(t)
+  const world = openWorld(async () => 'done', { isRequired: true })
+  const { confirm } = world.store
+  world.store.confirm = async () => { throw new StoreUnavailable(new Error('the standby is away')) }
+  const replica = world.openReplica('first')
+  const id = await time.during(replica.call(), 10_000)
+  await time.during(timers.pause(100), 1000)
+  const get = async () => await replica.ask('tasks/get', { taskId: id })
+  await t.rejects(time.during(get(), 10_000), StoreUnavailable)
+  world.store.confirm = confirm
+  const other = world.openReplica('other')
+  const task = await time.during(other.ask('tasks/get', { taskId: id }), 10_000)
+  t.match(task, { status: 'completed', result: 'done' })
+})
+
+t.test('a stream tells of an end once a failover cannot undo it', async (t) => {
+  const time = new VirtualTime(t)
+  const record = { status: 'completed', createdAt: 0, updatedAt: 0, ttlMs: 1000, result: '{}' }
+  let isDurable = false
+  const followers = createTaskFollowers({
+    records: {
+      keyOf: (_: unknown, id: string) => ({ id, entry: id }), read: async () => ({ record, version: '1' })
+    } as never,
+    access: {
+      isVisible: () => true,
+      async confirmEnd () { if (!isDurable) throw new StoreUnavailable(new Error('the standby is away')) }
+    },
+    broadcast: createLocalBroadcast(),
+    now: () => 0
+  })
+  const sink = new FakeSink()
+  followers.follow(ANONYMOUS, ['task'], { sink, toMessage: (members) => `{${members}}` })
+  await time.during(timers.pause(5000), 10_000)
+  t.equal(sink.messages.length, 0)
+  isDurable = true
+  await time.during(timers.pause(5000), 10_000)
+  t.equal(sink.messages.length, 1)
+  followers.close()
+})
+
+t.test('a task outlives its replica, also if that was paused before it created the task', async (t) => {
+  const time = new VirtualTime(t)
+  const world = openWorld(async (_, replica) => {
+    await timers.pause(4 * LEASE_MS)
+    return replica
+  }, { isRequired: true })
+  const first = world.openReplica('first')
+  const other = world.openReplica('other')
+  await time.during(timers.pause(100), 1000)
+  // Its due time is set then, and the other replica removes it: there is no such task yet.
+  first.fail(0, 'paused')
+  const id = await time.during(first.call(), 10 * LEASE_MS)
+  first.kill()
+  await time.during(timers.pause(8 * LEASE_MS), 1e6)
+  const task = await time.during(other.ask('tasks/get', { taskId: id }), 1000)
+  t.match(task, { status: 'completed', result: 'other' })
+})
+
+t.test('the time limit of a call does not end the task that it becomes', async (t) => {
+  const time = new VirtualTime(t)
+  const world = openWorld(async (_, replica) => {
+    await timers.pause(4 * LEASE_MS)
+    return replica
+  }, { isRequired: true, timeoutMs: 2 * LEASE_MS })
+  const first = world.openReplica('first')
+  await time.during(timers.pause(100), 1000)
+  first.fail(0, 'paused')
+  const id = await time.during(first.call(), 10 * LEASE_MS)
+  await time.during(timers.pause(8 * LEASE_MS), 1e6)
+  const task = await time.during(first.ask('tasks/get', { taskId: id }), 1000)
+  t.match(task, { status: 'completed', result: 'first' })
+})
