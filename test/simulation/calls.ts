@@ -1,6 +1,6 @@
 // The model of ordinary calls: handles with their entries, and idempotent calls with their answers.
 
-import type { Sender } from './cluster.ts'
+import type { Cluster, Sender } from './cluster.ts'
 import { MAX_HANDLES } from './replica.ts'
 import type { Process, World } from './world.ts'
 
@@ -84,13 +84,15 @@ const KEEP_MS = 60_000
 
 export class Orders {
   readonly #world: World
+  readonly #cluster: Pick<Cluster, 'isUndisturbed'>
   readonly #runs = new Map<string, OrderRun[]>()
   /** The first answer of each call, and the answers of calls without a key. */
   readonly #answers = new Map<string, string>()
   #count = 0
 
-  constructor (world: World) {
+  constructor (world: World, cluster: Pick<Cluster, 'isUndisturbed'>) {
     this.#world = world
+    this.#cluster = cluster
   }
 
   /** A call without a key of its client is never a repetition. */
@@ -106,9 +108,9 @@ export class Orders {
       if (isAnswer && this.#world.now < (run.endedAt ?? 0) + KEEP_MS) {
         this.#world.fail(`${call} runs again after its answer`)
       }
-      const { process, at, endedAt = at, hasFailed = false } = run
-      const isLost = process.isDead || process.pausedUntil >= at
-      if (!hasFailed && !isLost && this.#world.now - endedAt < CERTAIN_MS) {
+      const { process, at, hasFailed = false } = run
+      const isCertain = this.#world.now - at < CERTAIN_MS && this.#cluster.isUndisturbed(process, at)
+      if (!hasFailed && isCertain) {
         this.#world.fail(`${call} runs twice`)
       }
     }

@@ -39,7 +39,7 @@ export interface Job {
   endedAt?: number
   crashes: number
   /** The last call of its handler. */
-  run?: { readonly process: Process, leftAt?: number }
+  run?: { readonly process: Process, readonly at: number, hasLeft?: boolean }
 }
 
 const TERMINAL = new Set(['completed', 'failed', 'cancelled'])
@@ -80,11 +80,13 @@ export class Jobs {
     return job
   }
 
-  called (name: string): void { this.find(name).run = { process: this.#world.current } }
+  called (name: string): void {
+    this.find(name).run = { process: this.#world.current, at: this.#world.now }
+  }
 
   left (name: string): void {
     const { run } = this.find(name)
-    if (run?.process === this.#world.current) run.leftAt = this.#world.now
+    if (run?.process === this.#world.current) run.hasLeft = true
   }
 
   begin (name: string, key: string): string {
@@ -216,7 +218,7 @@ export class Jobs {
   #checkFailure ({ name, tool, program, run }: Job, { error }: TaskView): void {
     const reason = error?.message ?? ''
     const { losses } = this.#cluster
-    const isInterrupted = run?.leftAt === undefined || !this.#cluster.isUndisturbed(run.process, run.leftAt)
+    const isInterrupted = run?.hasLeft !== true || !this.#cluster.isUndisturbed(run.process, run.at)
     const isExpected = (/within/.test(reason) && tool === 'brief') ||
       (/while the task ran/.test(reason) && tool === 'fragile' && isInterrupted) ||
       (/in a row/.test(reason) && losses >= MAX_CRASHES) ||

@@ -39,7 +39,7 @@ export async function runPlan (plan: Plan, releases: Releases): Promise<RunOutco
     const cluster = new Cluster(parts, options)
     const jobs = new Jobs(world, state, cluster, SECRETS.both)
     const ledgers = new Ledgers(world)
-    const orders = new Orders(world)
+    const orders = new Orders(world, cluster)
     state.onWrite = (text) => jobs.checkEntry(text)
     Reflect.set(globalThis, Symbol.for('trivet.simulation'), createProbe(world, { cluster, jobs, ledgers, orders }))
     const commands = new Commands({ world, network, cluster, jobs, ledgers, orders })
