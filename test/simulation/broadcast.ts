@@ -1,4 +1,4 @@
-// The broadcast of the replicas: each message comes late, twice, in another order, or not at all. Who may have
+// The broadcast of the replicas: a message comes late, twice, in another order, or not at all. Who may have
 // lost some is told so once it can be reached.
 
 import type { Broadcast, ReplicaMessage } from '../../src/store/changes/broadcast.ts'

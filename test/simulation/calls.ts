@@ -75,7 +75,13 @@ export class Ledgers {
   }
 }
 
-interface OrderRun { readonly value: string, readonly at: number, readonly process: Process, endedAt?: number, hasFailed?: boolean }
+interface OrderRun {
+  readonly value: string
+  readonly at: number
+  readonly process: Process
+  endedAt?: number
+  hasFailed?: boolean
+}
 
 /** The lease of an idempotent call is 15 s. A run that is not lost keeps it. In milliseconds. */
 const CERTAIN_MS = 10_000

@@ -74,13 +74,13 @@ export class Commands {
         if (job !== undefined) await this.#look(job, command.rights, replica)
         return
       }
-      case 'answer': case 'answer-twice': {
+      case 'answer': case 'answer-thrice': {
         const job = pick(jobs.tasks, command.job)
         const view = job && await this.#get(job)
         if (job === undefined || view === undefined) return
-        const right = command.do === 'answer' ? command.rights : 'full'
-        const times = command.do === 'answer' ? 1 : 3
-        await Promise.all(Array.from({ length: times }, async () => await this.#answer(job, view, right)))
+        if (command.do === 'answer') return await this.#answer(job, view, command.rights)
+        // Three clients answer the first question at once.
+        await Promise.all([1, 2, 3].map(async () => await this.#answer(job, view, 'full', 1)))
         return
       }
       case 'cancel': {
@@ -113,12 +113,17 @@ export class Commands {
       case 'split':
         network.state.split()
         network.splitAt = Infinity
+        world.note('splits')
         await world.pause(cluster.client, command.ms)
+        world.note(command.isLost ? 'fails over' : 'heals')
         if (command.isLost) network.state.failOver()
         else network.state.heal()
         network.splitAt = world.now
         return
-      case 'restart': return cluster.restart(replica, { release: command.release, secrets: SECRETS[command.secrets] })
+      case 'restart': {
+        const secrets = SECRETS[command.secrets]
+        return cluster.restart(replica, { release: command.release, secrets })
+      }
       case 'reload': return cluster.reload(replica, command.release)
       case 'clock': return cluster.setClock(replica, command.aheadMs)
     }
@@ -137,31 +142,34 @@ export class Commands {
 
   async #get (job: Job): Promise<TaskView | undefined> {
     const { jobs, world } = this.#parts
-    const reply = await this.#insist((replica) => this.#send(replica, job.sender, 'tasks/get', { taskId: job.id }))
+    const before = job.end
+    const params = { taskId: job.id }
+    const reply = await this.#insist((replica) => this.#send(replica, job.sender, 'tasks/get', params))
     if (reply.kind === 'error') world.fail(`${job.name} cannot be read: ${reply.message}`)
     if (reply.kind !== 'result') return undefined
     const view = reply.result as unknown as TaskView
-    jobs.see(job, view)
+    jobs.see(job, view, before)
     return view
   }
 
   /** Looks at a task with any rights. */
   async #look (job: Job, right: Right, replica: number): Promise<void> {
     const { jobs, world } = this.#parts
+    const before = job.end
     const reply = await this.#send(replica, withRight(job.sender, right), 'tasks/get', { taskId: job.id })
     if (reply.kind !== 'result') return
     if (!maySee(job, right)) return world.fail(`${job.name} was shown to the rights ${right}`)
-    jobs.see(job, reply.result as unknown as TaskView)
+    jobs.see(job, reply.result as unknown as TaskView, before)
   }
 
-  async #answer (job: Job, { inputRequests = {} }: TaskView, right: Right): Promise<void> {
+  async #answer (job: Job, { inputRequests = {} }: TaskView, right: Right, most = 2): Promise<void> {
     const { jobs, world, cluster } = this.#parts
     const by = `answer-${this.#answers++}`
     const names = Object.keys(inputRequests)
     if (names.length === 0) return
-    // Sometimes one question of two is answered.
-    const chosen = this.#answers % 3 === 0 ? names.slice(0, 1) : names
-    const inputResponses = Object.fromEntries(chosen.map((name) => [name, { action: 'accept', content: { by } }]))
+    const chosen = names.slice(0, most)
+    const response = { action: 'accept', content: { by } }
+    const inputResponses = Object.fromEntries(chosen.map((name) => [name, response]))
     if (maySee(job, right)) job.answers.add(by)
     const sender = withRight(job.sender, right)
     const params = { taskId: job.id, inputResponses }
@@ -211,10 +219,11 @@ export class Commands {
     const number = this.#orders++
     const [key, caller] = hasKey ? [`key-${number}`, `caller-${who}`] : ['free', 'all']
     const headers: { [name: string]: string } = hasKey ? { 'idempotency-key': key } : {}
+    const id = hasKey ? `order-${number}` : 'same'
     const params = { name: 'order', arguments: { key, caller, ms, fails: fails && hasKey } }
     await Promise.all(Array.from({ length: copies }, async (_, copy) => {
       const send = async (index: number) => (
-        await cluster.send(index, senderOf(who), 'tools/call', params, headers, hasKey ? `o-${number}` : 'same')
+        await cluster.send(index, senderOf(who), 'tools/call', params, headers, id)
       )
       await this.#parts.world.pause(cluster.client, copy * ms)
       const reply = hasKey && copy > 0 ? await this.#insist(send) : await send(replica + copy)
@@ -244,7 +253,9 @@ export class Commands {
   }
 }
 
-function pick<T> (all: readonly T[], index: number): T | undefined { return all[index % Math.max(1, all.length)] }
+function pick<T> (all: readonly T[], index: number): T | undefined {
+  return all[index % Math.max(1, all.length)]
+}
 
 function senderOf (index: number): Sender {
   const sender = pick(SENDERS, index)

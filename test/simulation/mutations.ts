@@ -9,43 +9,55 @@ interface Mutation {
   readonly edits: ReadonlyArray<readonly [file: string, before: string, after: string]>
 }
 
+const TABLE = 'tasks/transition-table.ts'
+const TRANSITIONS = 'tasks/transitions.ts'
+const FIRST_ANSWERS = 'store/records/first-answers.ts'
+
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a run that sleeps moves its due time before it gives the task up',
-    edits: [[
-      'tasks/transitions.ts',
-      'if (isHeld) await',
-      `if (typeof transition.due === 'number') {
-        const late = transition.due - storeClock.now()
-        await this.#attempt(isUrgent, async () => await this.#setDue(key, late, generation + 1))
-      } else if (isHeld) await`
-    ]]
+    edits: [[TRANSITIONS, 'if (isHeld) await', `if (typeof transition.due === 'number') {
+      const late = transition.due - storeClock.now()
+      await this.#attempt(isUrgent, async () => await this.#setDue(key, late, generation + 1))
+    } else if (isHeld) await`]]
   },
   {
     name: 'a replica that read a task as waiting sets its due time without looking again',
     edits: [
-      ['tasks/transition-table.ts', "when: 'it sleeps', to: 'waiting', change: () => ({}) })", "when: 'it sleeps', to: 'waiting' })"],
-      ['tasks/transition-table.ts', "when: 'no answer came', to: 'asking', change: () => ({}) })", "when: 'no answer came', to: 'asking' })"],
-      ['tasks/transitions.ts', 'due - storeClock.now()), record.generation)', 'due - storeClock.now()), record.generation + 9)']
+      [TABLE, "'it sleeps', to: 'waiting', change: () => ({}) })", "'it sleeps', to: 'waiting' })"],
+      [TABLE, "'no answer came', to: 'asking', change: () => ({}) })", "'no answer came', to: 'asking' })"],
+      // Due times had no generations then.
+      [
+        TRANSITIONS, "if (typeof due === 'number') {",
+        "if (typeof due === 'number' && record.wakesAt !== undefined && !record.isRunning) {\n" +
+        'await this.#setDue(key, Math.max(0, due - storeClock.now()), 1e9)\n' +
+        "} else if (typeof due === 'number') {"
+      ]
     ]
   },
   {
     name: 'a lost reply to the creation of a task makes a ghost',
-    edits: [['tasks/first-run.ts', 'error instanceof StoreUnavailable && this.#rule.mayRerun', 'false'], [
-      'tasks/records.ts', 'if (error instanceof StoreUnavailable) this.#removals.add(key.state)', ''
-    ]]
+    edits: [
+      ['tasks/first-run.ts', 'error instanceof StoreUnavailable && this.#rule.mayRerun', 'false'],
+      ['tasks/records.ts', 'if (error instanceof StoreUnavailable) this.#removals.add(key.state)', '']
+    ]
   },
   {
     name: 'a poison task ends every replica',
-    edits: [['tasks/transition-table.ts', 'losses + 1 >= MAX_LOSSES', 'losses + 1 >= Infinity']]
+    edits: [[TABLE, 'losses + 1 >= MAX_LOSSES', 'losses + 1 >= Infinity']]
   },
   {
     name: 'a replica that cannot open a record deletes its due time',
-    edits: [['tasks/runner.ts', "else if (await records.exists(key)) await this.#leave(key, 'sealed')\n", '']]
+    edits: [[
+      'tasks/runner.ts', "else if (await records.exists(key)) await this.#leave(key, 'sealed')\n", ''
+    ]]
   },
   {
     name: 'a replica of an older release ends the tasks of a newer one',
-    edits: [['tasks/runner.ts', 'await this.#toolRuns?.accepts(tool, args) === true', "tool !== '' && args !== undefined"]]
+    edits: [[
+      'tasks/runner.ts',
+      'await this.#toolRuns?.accepts(tool, args) === true', "tool !== '' && args !== undefined"
+    ]]
   },
   {
     name: 'after a sleep a handler has no network',
@@ -53,28 +65,37 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a lost reply when a task wakes fails it as interrupted',
-    edits: [['tasks/transitions.ts', 'if (current?.record.mark !== record.mark) return undefined', 'if (current !== null) return undefined'],
-      ['tasks/transition-table.ts', 'isCalled: mayRerun,', 'isCalled: run > 0,']
+    edits: [
+      [TRANSITIONS, 'if (current?.record.mark !== record.mark) return', 'if (current !== null) return'],
+      [TABLE, 'isCalled: mayRerun,', 'isCalled: run > 0,']
     ]
   },
   {
     name: 'the retry of an update and of a cancel is acknowledged before it is durable',
-    edits: [['tasks/transitions.ts', 'if (await records.confirm(key, version)) return', 'if (version !== undefined) return']]
+    edits: [[
+      TRANSITIONS, 'if (await records.confirm(key, version)) return', 'if (version !== undefined) return'
+    ]]
   },
   {
     name: 'a first answer that came second is the answer all the same',
-    edits: [['store/records/first-answers.ts', 'value, lifetime) !== undefined) return answer\n      for', 'value, lifetime) !== null) return answer\n      for']]
+    edits: [[
+      FIRST_ANSWERS, 'lifetime) !== undefined) return answer\n      for',
+      'lifetime) !== null) return answer\n      for'
+    ]]
   },
   {
     name: 'a lost first run deletes the record of the one that took over',
-    edits: [['store/records/first-answers.ts', 'await store.replace(key, created, value, GONE))', 'await store.delete(key).then(() => undefined))']]
+    edits: [[
+      FIRST_ANSWERS, 'await store.replace(key, created, value, GONE))',
+      'await store.delete(key).then(() => undefined))'
+    ]]
   },
   {
     name: 'a step does not try again while the store is away',
     edits: [['request/questions/run-step.ts', '(isOutage(error) || mayRetry(error))', 'mayRetry(error)']]
   },
   {
-    name: 'new steps begin after a cancel and after a lost lease',
+    name: 'new steps begin after a lost lease',
     edits: [['tasks/run.ts', 'clock.monotonic() < this.#leaseEndsAt\n', 'clock.monotonic() < Infinity\n']]
   },
   {
@@ -83,7 +104,22 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'calls of all callers without a session share their ids',
-    edits: [['request/pipeline/run-deduped.ts', "return sessionId === undefined ? undefined : ['id', sessionId, id, args]", "return ['id', id, args]"]]
+    edits: [[
+      'request/pipeline/run-deduped.ts',
+      "return sessionId === undefined ? undefined : ['id', sessionId, id, args]", "return ['id', id, args]"
+    ]]
+  },
+  {
+    name: 'a replica runs a call whose lease has passed before it began',
+    edits: [[FIRST_ANSWERS, 'return clock.monotonic() < usedAt + LEASE_MS', 'return usedAt < Infinity']]
+  },
+  {
+    name: 'tasks/get tells of an end that a failover undoes',
+    edits: [['tasks/access.ts', "if (phaseOf(stored.record) === 'over') await", "if (key.id === '') await"]]
+  },
+  {
+    name: 'a task that a paused replica creates has no due time',
+    edits: [['tasks/first-run.ts', 'if (clock.monotonic() >= heldAt + leaseMs) {', 'if (leaseMs === 0) {']]
   }
 ]
 

@@ -1,4 +1,4 @@
-// What lies between the replicas and the simulated state: delays, lost requests and lost replies, and replicas
+// What lies between the replicas and the simulated state: delays, lost requests, lost replies, and replicas
 // that end or stop in the middle of an operation.
 
 import type { CallCounter } from '../../src/limits/call-counter.ts'
@@ -19,6 +19,7 @@ export const NO_FAULTS: FaultRates = { lost: 0, refused: 0, late: 0, killed: 0, 
 /** Within this time an operation fails whose reply is lost, in milliseconds. */
 const TIMEOUT_MS = 1000
 const MAX_LATE_MS = 3000
+const MAX_DELAY_MS = 300
 const MAX_PAUSE_MS = 40_000
 
 /** One replica, as the network sees it. */
@@ -99,11 +100,13 @@ export class Network {
     // Nothing that a dead replica does has an effect.
     if (process.isDead) return
     const fault = this.#drawFault()
-    const fail = (why: string) => world.schedule(process, random.below(TIMEOUT_MS), () => {
-      world.note(`${what} ${why}`)
-      reject(new StoreUnavailable(new Error(why)))
-    })
-    if (fault === 'refused' || this.#isCut(node)) return void fail('refused')
+    const fail = (why: string): void => {
+      world.schedule(process, random.below(TIMEOUT_MS), () => {
+        world.note(`${what} ${why}`)
+        reject(new StoreUnavailable(new Error(why)))
+      })
+    }
+    if (fault === 'refused' || this.#isCut(node)) return fail('refused')
     if (fault === 'killed' && random.chance(0.5)) return node.kill(`before ${what}`)
     if (fault === 'late') {
       fail('late')
@@ -114,8 +117,8 @@ export class Network {
       const { value, isDurable } = operate()
       if (fault === 'killed') return node.kill(`after ${what}`)
       if (fault === 'paused') node.pause(random.below(MAX_PAUSE_MS))
-      if (fault === 'lost' || this.#isCut(node)) return void fail('lost')
-      if (!isDurable()) return void fail('not durable')
+      if (fault === 'lost' || this.#isCut(node)) return fail('lost')
+      if (!isDurable()) return fail('not durable')
       world.schedule(process, this.#delayMs(), () => {
         world.note(`${what} ${brief(value)}`)
         resolve(value)
@@ -134,7 +137,9 @@ export class Network {
   }
 
   /** Mostly short, and sometimes long. */
-  #delayMs (): number { return this.#random.chance(0.05) ? this.#random.below(300) : this.#random.below(this.delayMs) }
+  #delayMs (): number {
+    return this.#random.below(this.#random.chance(0.05) ? MAX_DELAY_MS : this.delayMs)
+  }
 }
 
 function nameOf ({ owner, name }: { readonly owner: string, readonly name: string }): string {

@@ -12,14 +12,24 @@ export const RIGHTS = ['full', 'less', 'none', 'stranger'] as const
 
 /** Numbers choose among what there is then. `after` is the time before it, in milliseconds. */
 export type Command = { readonly after: number, readonly replica: number } & (
-  | { readonly do: 'begin', readonly tool: typeof TOOLS[number], readonly who: number,
-    readonly program: readonly Operation[] }
+  | {
+    readonly do: 'begin',
+    readonly tool: typeof TOOLS[number],
+    readonly who: number,
+    readonly program: readonly Operation[]
+  }
   | { readonly do: 'get' | 'answer', readonly job: number, readonly rights: typeof RIGHTS[number] }
-  | { readonly do: 'answer-twice' | 'cancel', readonly job: number }
+  | { readonly do: 'answer-thrice' | 'cancel', readonly job: number }
   | { readonly do: 'open', readonly who: number }
   | { readonly do: 'add' | 'drop' | 'show', readonly ledger: number, readonly rights: typeof RIGHTS[number] }
-  | { readonly do: 'order', readonly who: number, readonly copies: number, readonly hasKey: boolean,
-    readonly ms: number, readonly fails: boolean }
+  | {
+    readonly do: 'order',
+    readonly who: number,
+    readonly copies: number,
+    readonly hasKey: boolean,
+    readonly ms: number,
+    readonly fails: boolean
+  }
   | { readonly do: 'kill' | 'pause' | 'cut' | 'away', readonly ms: number }
   | { readonly do: 'split', readonly ms: number, readonly isLost: boolean }
   | { readonly do: 'restart', readonly release: 0 | 1, readonly secrets: 'old' | 'new' | 'both' }
@@ -70,17 +80,23 @@ const act = fc.oneof(
     })
   },
   { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('get', 'answer'), job: index, rights }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('answer-twice', 'cancel'), job: index }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('answer-thrice', 'cancel'), job: index }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('open'), who }) },
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constantFrom('add', 'add', 'add', 'show', 'show', 'drop'), ledger: index, rights })
+    arbitrary: fc.record({
+      do: fc.constantFrom('add', 'add', 'add', 'show', 'show', 'drop'), ledger: index, rights
+    })
   },
   {
     weight: 4,
     arbitrary: fc.record({
-      do: fc.constant('order'), who, copies: fc.integer({ min: 1, max: 3 }), hasKey: fc.boolean(),
-      ms: fc.oneof(short, below(25_000)), fails: fc.boolean()
+      do: fc.constant('order'),
+      who,
+      copies: fc.integer({ min: 1, max: 3 }),
+      hasKey: fc.boolean(),
+      ms: fc.oneof(short, below(25_000)),
+      fails: fc.boolean()
     })
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('kill', 'pause', 'cut', 'away'), ms: long }) },
@@ -92,7 +108,10 @@ const act = fc.oneof(
     })
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reload'), release }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('clock'), aheadMs: fc.integer({ min: -90_000, max: 90_000 }) }) }
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('clock'), aheadMs: fc.integer({ min: -90_000, max: 90_000 }) })
+  }
 )
 
 const command = fc.tuple(fc.record({ after: fc.oneof(below(50), short, long), replica: index }), act)

@@ -22,7 +22,7 @@ export interface RunOutcome {
   readonly events: number
 }
 
-/** Faults last for as long as the commands. All work must end within this time after them, in milliseconds. */
+/** Faults last as long as the commands. All work must end within this time after them, in milliseconds. */
 const MAX_CALM_MS = 900_000
 
 export async function runPlan (plan: Plan, releases: Releases): Promise<RunOutcome> {
@@ -35,13 +35,16 @@ export async function runPlan (plan: Plan, releases: Releases): Promise<RunOutco
   const parts = { world, network, broadcast, releases, random: world.createProcess('cluster').random }
   const work = async () => {
     await world.pause(main, 0)
-    const options = Array.from({ length: plan.replicas }, () => ({ secrets: SECRETS.both, release: 0 as const }))
+    const options = Array.from({ length: plan.replicas }, (_, index) => (
+      { secrets: SECRETS.both, release: index % 2 === 0 ? 0 : 1 } as const
+    ))
     const cluster = new Cluster(parts, options)
     const jobs = new Jobs(world, state, cluster, SECRETS.both)
     const ledgers = new Ledgers(world)
     const orders = new Orders(world, cluster)
     state.onWrite = (text) => jobs.checkEntry(text)
-    Reflect.set(globalThis, Symbol.for('trivet.simulation'), createProbe(world, { cluster, jobs, ledgers, orders }))
+    const probe = createProbe(world, { cluster, jobs, ledgers, orders })
+    Reflect.set(globalThis, Symbol.for('trivet.simulation'), probe)
     const commands = new Commands({ world, network, cluster, jobs, ledgers, orders })
     for (const command of plan.commands) {
       await world.pause(cluster.client, command.after)
@@ -59,7 +62,9 @@ export async function runPlan (plan: Plan, releases: Releases): Promise<RunOutco
   const maxMs = plan.commands.reduce((sum, { after }) => sum + after, 0) + MAX_CALM_MS
   const isDone = await world.during(work(), maxMs)
   Reflect.deleteProperty(globalThis, Symbol.for('trivet.simulation'))
-  if (!isDone && world.violation === undefined) world.fail(`not all tasks have ended ${MAX_CALM_MS} ms after the last fault`)
+  if (!isDone && world.violation === undefined) {
+    world.fail(`not all tasks have ended ${MAX_CALM_MS} ms after the last fault`)
+  }
   const { trace, digest, events, violation } = world
   return { problem: violation?.message, trace, digest, events }
 }

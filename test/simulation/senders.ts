@@ -9,10 +9,10 @@ export const SECRETS = {
   both: ['the second secret of the simulation', 'the first secret of the simulation']
 } as const
 
-const toPrincipal = (subject: string, ...scopes: string[]): Principal => ({ subject, scopes: new Set(scopes) })
+const toPrincipal = (subject: string): Principal => ({ subject, scopes: new Set(['work', 'more']) })
 export const SENDERS: readonly Sender[] = [
-  { principal: toPrincipal('ada', 'work', 'more') },
-  { principal: toPrincipal('bob', 'work', 'more') },
+  { principal: toPrincipal('ada') },
+  { principal: toPrincipal('bob') },
   { principal: ANONYMOUS, address: '10.0.0.1' },
   { principal: ANONYMOUS, address: '10.0.0.2' }
 ]

@@ -5,7 +5,7 @@
 //   npm run simulate -- --seed N --seeds K       runs K of them
 //   npm run simulate -- --plan FILE              runs a plan, as a failure prints it
 //   npm run simulate -- --mutations              puts faults back, one at a time in a copy, and finds each
-//   npm run simulate -- --mutations NAME         those whose name has the text
+//   npm run simulate -- --mutations NAME         those whose name has the text; --trace prints their plans
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -81,10 +81,12 @@ function findMutations (): void {
     writeMutant(PROJECT, folder, mutation)
     const { stdout, stderr, status } = spawnSync(process.execPath, [
       '--import=./test/runner/register.mjs', 'test/simulation/simulate.ts', '--seed', String(first),
-      '--seeds', options.seeds ?? '1000', ...options.minutes === undefined ? [] : ['--minutes', options.minutes]
-    ], { cwd: folder, encoding: 'utf8', env: { ...process.env, SHRINK_MS: '0' } })
+      '--seeds', options.seeds ?? '1000'
+    ], { cwd: folder, encoding: 'utf8', env: { SHRINK_MS: '0', ...process.env } })
     const [, seed, problem = ''] = /^seed (\d+): (.*)$/m.exec(stdout) ?? []
     console.log(`${mutation.name}: ${seed === undefined ? 'NOT FOUND' : `seed ${seed}: ${problem}`}`)
+    const [plan] = /^\{"seed".*$/m.exec(stdout) ?? []
+    if (options.trace && plan !== undefined) console.log(plan)
     if (seed !== undefined) continue
     if (status !== 0) console.log(stderr)
     process.exitCode = 1

@@ -6,7 +6,9 @@ import { probe } from '../lib/probe.ts'
 
 const text = { type: 'string' } as const
 const byId = { type: 'object', properties: { id: text }, required: ['id'] } as const
-const entryById = { type: 'object', properties: { id: text, entry: text }, required: ['id', 'entry'] } as const
+const entryById = {
+  type: 'object', properties: { id: text, entry: text }, required: ['id', 'entry']
+} as const
 const byKey = {
   type: 'object',
   properties: { key: text, caller: text, ms: { type: 'integer' }, fails: { type: 'boolean' } },
@@ -14,28 +16,42 @@ const byKey = {
 } as const
 
 export const open = defineTool({
-  name: 'open', description: 'Opens.', run: async (_, ctx) => ({ id: (await ctx.handles(ledgers).create([])).id })
+  name: 'open',
+  description: 'Opens.',
+  async run (_, ctx) {
+    const { id } = await ctx.handles(ledgers).create([])
+    return { id }
+  }
 })
 export const add = defineTool({
-  name: 'add', description: 'Adds.', inputSchema: entryById,
+  name: 'add',
+  description: 'Adds.',
+  inputSchema: entryById,
   async run ({ id, entry }, ctx) {
     await ctx.handles(ledgers).update(id, (entries) => { entries.push(entry) })
     return { ok: true }
   }
 })
 export const show = defineTool({
-  name: 'show', description: 'Shows.', inputSchema: byId,
+  name: 'show',
+  description: 'Shows.',
+  inputSchema: byId,
   run: async ({ id }, ctx) => ({ entries: await ctx.handles(ledgers).read(id) })
 })
 export const drop = defineTool({
-  name: 'drop', description: 'Deletes.', inputSchema: byId,
+  name: 'drop',
+  description: 'Deletes.',
+  inputSchema: byId,
   async run ({ id }, ctx) {
     await ctx.handles(ledgers).delete(id)
     return { ok: true }
   }
 })
 export const order = defineTool({
-  name: 'order', description: 'Orders.', inputSchema: byKey, dedupe: true,
+  name: 'order',
+  description: 'Orders.',
+  inputSchema: byKey,
+  dedupe: true,
   annotations: { idempotentHint: true },
   async run ({ key, caller, ms, fails }) {
     const value = probe().order(key, caller)
