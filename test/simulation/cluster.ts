@@ -4,6 +4,7 @@ import type { Principal } from '../../src/access/principal.ts'
 import { readEnvelope, toEnvelopeJson } from '../../src/protocol/envelope.ts'
 import { isRequest, readMessage } from '../../src/protocol/json-rpc.ts'
 import { TASKS_CAPABILITY } from '../../src/protocol/tasks.ts'
+import type { MessageSink } from '../../src/store/changes/message-sink.ts'
 import type { SimulatedBroadcast } from './broadcast.ts'
 import type { Network, Node } from './network.ts'
 import type { SeededRandom } from './random.ts'
@@ -36,6 +37,8 @@ const CLIENT = {
 /** A client waits this long for an answer, in milliseconds. */
 const PATIENCE_MS = 60_000
 const MAX_DELAY_MS = 20
+
+function refuseStream (): never { throw new TypeError('this request opens no stream') }
 
 interface ClusterParts {
   readonly world: World
@@ -149,6 +152,16 @@ export class Cluster {
     }
   }
 
+  /** Opens a stream at a replica that serves. @param open called there. */
+  listen (index: number, sender: Sender, notifications: object, open: () => MessageSink): void {
+    const place = this.#findServing(index)
+    if (place === undefined) return
+    this.#parts.world.schedule(place.node.process, MAX_DELAY_MS, () => {
+      const request = { id: `stream-${++this.#requests}`, method: 'subscriptions/listen', params: { notifications } }
+      this.#serve(place, sender, { ...request, headers: {} }, () => {}, open)
+    })
+  }
+
   /** Sends a request to a replica that serves. */
   async send (
     index: number, sender: Sender, method: string, params: object, headers: { [name: string]: string } = {},
@@ -180,7 +193,7 @@ export class Cluster {
     { id, method, params, headers }: {
       id: string | number, method: string, params: object, headers: { [name: string]: string }
     },
-    settle: (reply: Reply) => void
+    settle: (reply: Reply) => void, openStream: () => MessageSink = refuseStream
   ): void {
     const _meta = toEnvelopeJson({ ...CLIENT, progressToken: id })
     const text = JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })
@@ -200,7 +213,7 @@ export class Cluster {
       succeed: (json) => answer({ kind: 'result', result: JSON.parse(String(json)) }),
       fail: ({ code, message }) => answer({ kind: 'error', code, message }),
       leaveUnanswered () {},
-      openStream () { throw new TypeError('no streams here') }
+      openStream
     })
   }
 

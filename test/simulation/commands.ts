@@ -7,6 +7,7 @@ import type { Job, Jobs, TaskView } from './jobs.ts'
 import type { Network } from './network.ts'
 import type { Command, RIGHTS } from './plan.ts'
 import { SECRETS, SENDERS } from './senders.ts'
+import type { Streams } from './streams.ts'
 import type { World } from './world.ts'
 
 interface CommandParts {
@@ -16,6 +17,7 @@ interface CommandParts {
   readonly jobs: Jobs
   readonly ledgers: Ledgers
   readonly orders: Orders
+  readonly streams: Streams
 }
 
 type Right = typeof RIGHTS[number]
@@ -61,6 +63,8 @@ export class Commands {
       }
     }))
     for (const job of jobs.tasks) await this.#get(job)
+    await world.pause(cluster.client, 20_000)
+    this.#parts.streams.check()
     for (const ledger of ledgers.all) if (ledger.drop !== 'begun') await this.#show(ledger, 'full', 0)
   }
 
@@ -87,6 +91,12 @@ export class Commands {
         const job = pick(jobs.tasks, command.job)
         if (job !== undefined) await this.#cancel(job)
         return
+      }
+      case 'listen': {
+        const job = pick(jobs.tasks, command.job)
+        if (job === undefined) return
+        const open = () => this.#parts.streams.open(job)
+        return cluster.listen(replica, job.sender, { taskIds: [job.id] }, open)
       }
       case 'open': {
         const sender = senderOf(command.who)

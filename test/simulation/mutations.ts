@@ -120,6 +120,10 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a task that a paused replica creates has no due time',
     edits: [['tasks/first-run.ts', 'if (clock.monotonic() >= heldAt + leaseMs) {', 'if (leaseMs === 0) {']]
+  },
+  {
+    name: 'a stream ignores that it has missed events',
+    edits: [['tasks/followers.ts', "else if (event.type === 'events-missed')", 'else if (Date.now() < 0)']]
   }
 ]
 

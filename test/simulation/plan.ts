@@ -19,7 +19,7 @@ export type Command = { readonly after: number, readonly replica: number } & (
     readonly program: readonly Operation[]
   }
   | { readonly do: 'get' | 'answer', readonly job: number, readonly rights: typeof RIGHTS[number] }
-  | { readonly do: 'answer-thrice' | 'cancel', readonly job: number }
+  | { readonly do: 'answer-thrice' | 'cancel' | 'listen', readonly job: number }
   | { readonly do: 'open', readonly who: number }
   | { readonly do: 'add' | 'drop' | 'show', readonly ledger: number, readonly rights: typeof RIGHTS[number] }
   | {
@@ -80,7 +80,10 @@ const act = fc.oneof(
     })
   },
   { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('get', 'answer'), job: index, rights }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('answer-thrice', 'cancel'), job: index }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constantFrom('answer-thrice', 'cancel', 'listen'), job: index })
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('open'), who }) },
   {
     weight: 6,

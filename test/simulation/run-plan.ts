@@ -11,6 +11,7 @@ import type { Probe } from './probe.ts'
 import type { Releases } from './releases.ts'
 import { SECRETS } from './senders.ts'
 import { SimulatedState } from './state.ts'
+import { Streams } from './streams.ts'
 import { World } from './world.ts'
 
 export interface RunOutcome {
@@ -42,10 +43,11 @@ export async function runPlan (plan: Plan, releases: Releases): Promise<RunOutco
     const jobs = new Jobs(world, state, cluster, SECRETS.both)
     const ledgers = new Ledgers(world)
     const orders = new Orders(world, cluster)
+    const streams = new Streams(world, jobs)
     state.onWrite = (text) => jobs.checkEntry(text)
     const probe = createProbe(world, { cluster, jobs, ledgers, orders })
     Reflect.set(globalThis, Symbol.for('trivet.simulation'), probe)
-    const commands = new Commands({ world, network, cluster, jobs, ledgers, orders })
+    const commands = new Commands({ world, network, cluster, jobs, ledgers, orders, streams })
     for (const command of plan.commands) {
       await world.pause(cluster.client, command.after)
       commands.begin(command)

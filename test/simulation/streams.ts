@@ -1,0 +1,68 @@
+// The model of streams that follow a task: each is told of the end, and of nothing else after it.
+
+import type { MessageSink } from '../../src/store/changes/message-sink.ts'
+import type { Job, Jobs, TaskView } from './jobs.ts'
+import type { Process, World } from './world.ts'
+
+const TERMINAL = new Set(['completed', 'failed', 'cancelled'])
+
+/** One open stream. */
+interface Stream {
+  readonly job: Job
+  /** The replica that serves it. */
+  readonly process: Process
+  /** The last status that it was told. */
+  told?: string
+  isClosed: boolean
+}
+
+export class Streams {
+  readonly #world: World
+  readonly #jobs: Jobs
+  readonly #all: Stream[] = []
+
+  constructor (world: World, jobs: Jobs) {
+    this.#world = world
+    this.#jobs = jobs
+  }
+
+  /** Call it in an event of the replica. */
+  open (job: Job): MessageSink {
+    const stream: Stream = { job, process: this.#world.current, isClosed: false }
+    const listeners: Array<(isComplete: boolean) => void> = []
+    const close = (isComplete: boolean) => {
+      stream.isClosed = true
+      for (const listener of listeners) listener(isComplete)
+    }
+    this.#all.push(stream)
+    return {
+      send: (json) => { if (!stream.process.isDead) this.#take(stream, json) },
+      keepAlive () {},
+      end: () => close(true),
+      cut: () => close(false),
+      isBlocked: false,
+      onDrain () {},
+      onClose: (listener) => { listeners.push(listener) }
+    }
+  }
+
+  /** Checks that each stream of a replica that lives was told of the end of its task. */
+  check (): void {
+    for (const { job, process, told = 'nothing', isClosed } of this.#all) {
+      if (isClosed || process.isDead || TERMINAL.has(told)) continue
+      this.#world.fail(`a stream at ${process.name} was told ${told} of ${job.name}, which has ended`)
+    }
+  }
+
+  #take (stream: Stream, json: string): void {
+    const { method, params }: { method: string, params: TaskView } = JSON.parse(json)
+    if (method !== 'notifications/tasks') return
+    const { job, told = '' } = stream
+    this.#world.note(`tells a stream that ${job.name} is ${params.status}`)
+    if (TERMINAL.has(told) && told !== params.status) {
+      this.#world.fail(`a stream was told that ${job.name} is ${told}, and then ${params.status}`)
+    }
+    stream.told = params.status
+    if (TERMINAL.has(params.status)) this.#jobs.see(job, params, undefined)
+  }
+}
