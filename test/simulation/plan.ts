@@ -74,7 +74,7 @@ const act = fc.oneof(
     weight: 10,
     arbitrary: fc.record({
       do: fc.constant('begin'),
-      tool: fc.constantFrom(...TOOLS, 'single', 'work'),
+      tool: fc.constantFrom(...TOOLS, 'single', 'slow', 'work'),
       who,
       program: fc.array(operation, { minLength: 1, maxLength: 5 })
     })
@@ -126,7 +126,7 @@ export const plans: fc.Arbitrary<Plan> = fc.noBias(fc.record({
   seed: fc.nat(),
   replicas: fc.integer({ min: 2, max: 3 }),
   faults: fc.record({
-    lost: rate(50), refused: rate(50), late: rate(20), killed: rate(15), paused: rate(15)
+    lost: rate(100), refused: rate(50), late: rate(20), killed: rate(15), paused: rate(15)
   }),
   broadcast: fc.record({ lost: rate(500), twice: rate(200) }),
   delayMs: fc.constantFrom(4, 4, 100, 1000),

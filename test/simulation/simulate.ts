@@ -3,6 +3,7 @@
 //   npm run simulate -- --seed N                 runs the plan of one seed, and prints its trace with --trace
 //   npm run simulate -- --seed N --minutes M     runs the plans of N, N + 1, … until one breaks a promise
 //   npm run simulate -- --seed N --seeds K       runs K of them
+//   … --shrink SECONDS                           how long a smaller plan is looked for, 60 by default
 //   npm run simulate -- --plan FILE              runs a plan, as a failure prints it
 //   npm run simulate -- --mutations              puts faults back, one at a time in a copy, and finds each
 //   npm run simulate -- --mutations NAME         those whose name has the text; --trace prints their plans
@@ -21,7 +22,6 @@ import { runPlan } from './run-plan.ts'
 import { runSeed, shrink } from './search.ts'
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
-const SHRINK_MS = Number(process.env.SHRINK_MS ?? 60_000)
 
 const { values: options, positionals: [name = ''] } = parseArgs({
   allowPositionals: true,
@@ -30,6 +30,7 @@ const { values: options, positionals: [name = ''] } = parseArgs({
     seeds: { type: 'string' },
     minutes: { type: 'string' },
     plan: { type: 'string' },
+    shrink: { type: 'string', default: '60' },
     trace: { type: 'boolean', default: false },
     mutations: { type: 'boolean', default: false }
   }
@@ -62,7 +63,7 @@ async function search (): Promise<void> {
     if (last === first + 1) console.log(`trace ${outcome.digest}`)
     if (outcome.problem === undefined) continue
     console.log(`seed ${seed}: ${outcome.problem}`)
-    const { problem, plan } = await shrink(seed, releases, SHRINK_MS)
+    const { problem, plan } = await shrink(seed, releases, 1000 * Number(options.shrink))
     console.log(`A smaller plan: ${problem}\n${JSON.stringify(plan)}`)
     console.log(`Replay it: npm run simulate -- --seed ${seed}`)
     process.exitCode = 1
@@ -81,8 +82,8 @@ function findMutations (): void {
     writeMutant(PROJECT, folder, mutation)
     const { stdout, stderr, status } = spawnSync(process.execPath, [
       '--import=./test/runner/register.mjs', 'test/simulation/simulate.ts', '--seed', String(first),
-      '--seeds', options.seeds ?? '1000'
-    ], { cwd: folder, encoding: 'utf8', env: { SHRINK_MS: '0', ...process.env } })
+      '--seeds', options.seeds ?? '1000', '--shrink', options.trace ? '6' : '0'
+    ], { cwd: folder, encoding: 'utf8' })
     const [, seed, problem = ''] = /^seed (\d+): (.*)$/m.exec(stdout) ?? []
     console.log(`${mutation.name}: ${seed === undefined ? 'NOT FOUND' : `seed ${seed}: ${problem}`}`)
     const [plan] = /^\{"seed".*$/m.exec(stdout) ?? []
