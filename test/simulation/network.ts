@@ -79,7 +79,9 @@ export class Network {
         `due ${args[0].slice(-8)} ${Math.round(args[1])} ${args[2]}`, () => state.setDue(...args)
       ),
       remove: async (entry) => await call(`due ${entry.slice(-8)} never`, () => state.removeDue(entry)),
-      take: async (...args) => await call('take', () => state.take(...args))
+      take: async (...args) => await call('take', () => state.take(...args)),
+      peek: async (...args) => await call('peek due', () => state.peekDue(...args)),
+      list: async () => await call('list due', () => state.listDue())
     }
   }
 

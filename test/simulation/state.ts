@@ -2,7 +2,7 @@
 // done at once. What lies between it and a replica is in network.ts.
 
 import { createLocalCallCounter } from '../../src/limits/local-call-counter.ts'
-import { toTaken, type TakenEntries } from '../../src/store/records/due-times.ts'
+import { toTaken, type DueEntry, type TakenEntries } from '../../src/store/records/due-times.ts'
 import type {
   RecordLifetime, StateKey, StateRecord, StateValue
 } from '../../src/store/records/state-store.ts'
@@ -112,6 +112,20 @@ export class SimulatedState {
     }
     const next = Math.min(...[...this.dueTimes.entries()].map(([, due]) => due.at))
     return at(toTaken(entries.map(([entry]) => entry), next === Infinity ? undefined : next, now))
+  }
+
+  peekDue (limit: number, withinMs: number): Outcome<readonly DueEntry[]> {
+    const entries = this.listDue().value.entries.filter(({ inMs }) => inMs <= withinMs)
+    return at(entries.sort((one, other) => one.inMs - other.inMs).slice(0, limit))
+  }
+
+  /** One page has all. */
+  listDue (): Outcome<{ readonly entries: DueEntry[], readonly next: undefined }> {
+    const { now } = this.#world
+    const entries = [...this.dueTimes.entries()].map(
+      ([entry, { at, generation }]) => ({ entry, inMs: at - now, generation })
+    )
+    return at({ entries, next: undefined })
   }
 
   #find (key: StateKey): SimulatedRecord | undefined {
