@@ -257,6 +257,24 @@ t.test('a task that no replica looks at is overdue', async (t) => {
   t.match(await time.during(operator.show(taskId), SECOND), { isOverdue: true })
 })
 
+t.test('a task that is due again and again is stuck only if nobody writes it', async (t) => {
+  const time = new VirtualTime(t)
+  const world = openWorld(async () => 'done')
+  const { tasks } = world.openReplica('only')
+  tasks.stopTaking()
+  const count = async (generationOf: (look: number) => number) => {
+    let stuck = 0
+    for (let look = 0; look < 20; look++) {
+      await world.dueTimes.set('tasks-anonymous/task_1', SECOND, generationOf(look))
+      stuck = (await tasks.operator.countStuck()).left
+      await time.during(timers.pause(2 * SECOND), 10 * SECOND)
+    }
+    return stuck
+  }
+  t.equal(await count((look) => look), 0)
+  t.equal(await count(() => 20), 1)
+})
+
 t.test('tasks that run, sleep, ask and end are never stuck', async (t) => {
   const time = new VirtualTime(t)
   const world = openWorld(async (round, _, { subject = '' }) => {
