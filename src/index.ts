@@ -35,7 +35,7 @@ export type {
   SamplingMessage, ToolUseContent, UrlAnswer
 } from './author/input-request.ts'
 export type { CompletionContext, CompletionFunction, CompletionSource } from './author/completion.ts'
-export type { Context, ReadContext, StepOptions } from './author/context.ts'
+export type { Context, ReadContext, SleepOptions, StepOptions, UndoContext } from './author/context.ts'
 export type { Log } from './author/log.ts'
 export type { CallLimitOptions } from './limits/call-limits.ts'
 export type { Principal } from './access/principal.ts'

@@ -40,7 +40,7 @@ export interface TaskFacts {
   readonly expiresAt: string
   /** Those of `undo` too. */
   readonly runs: number
-  /** The key of the last step that is kept, and how many there are: those of `undo` once it is due. */
+  /** The step that the handler came to last, and how many are kept: those of `undo` once it is due. */
   readonly lastStep?: string | undefined
   readonly steps: number
   /** How often in a row the replica of the task was lost without a new step. */
@@ -221,8 +221,8 @@ export class TaskOperator {
 function toFacts (
   { id }: TaskKey, record: TaskRecord, now: number
 ): Omit<TaskFacts, 'left' | 'dueAt' | 'isOverdue'> {
-  const { status, tool, principal, createdAt, updatedAt, run, losses, wakesAt, results, error } = record
-  const steps = Object.keys(record.undo === undefined ? results : record.undoJournal?.results ?? {})
+  const { status, tool, principal, createdAt, updatedAt, run, losses, wakesAt, error } = record
+  const journal = record.undo === undefined ? record : record.undoJournal
   const phase = phaseOf(record)
   return {
     taskId: id,
@@ -238,8 +238,8 @@ function toFacts (
     expiresAt: toIso(endOf(record)),
     // The end of a task takes a number too.
     runs: isTerminal(status) ? run - 1 : run,
-    lastStep: steps.at(-1),
-    steps: steps.length,
+    lastStep: journal?.order.findLast(({ kind }) => kind === 'step')?.key,
+    steps: Object.keys(journal?.results ?? {}).length,
     losses,
     waitsFor: waitReasonOf(record),
     wakesAt: wakesAt === undefined ? undefined : toIso(wakesAt),

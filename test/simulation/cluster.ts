@@ -139,6 +139,15 @@ export class Cluster {
     this.#parts.world.schedule(process, 0, () => { catalog.replace(this.#parts.releases[release]) })
   }
 
+  /** Asks a replica to run a task that waits, or its undo, as an operator does. */
+  retry (index: number, id: string): void {
+    const place = this.#findServing(index)
+    if (place === undefined) return
+    this.#parts.world.schedule(place.node.process, MAX_DELAY_MS, () => {
+      place.replica.tasks.operator.retry(id).catch(() => {})
+    })
+  }
+
   /** Brings all replicas to one state: the second release, all secrets, the right time. */
   calm (secrets: readonly string[]): void {
     for (const [index, place] of this.#places.entries()) {

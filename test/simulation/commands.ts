@@ -1,12 +1,11 @@
 // Carries out the commands of a plan, as clients do: they ask again when they have no answer.
 
-import type { Principal } from '../../src/access/principal.ts'
 import type { Ledger, Ledgers, Orders } from './calls.ts'
 import type { Cluster, Reply, Sender } from './cluster.ts'
 import type { Job, Jobs, TaskView } from './jobs.ts'
 import type { Network } from './network.ts'
 import type { Command, RIGHTS } from './plan.ts'
-import { SECRETS, SENDERS } from './senders.ts'
+import { SECRETS, senderOf, withRight } from './senders.ts'
 import type { Streams } from './streams.ts'
 import type { World } from './world.ts'
 
@@ -56,13 +55,15 @@ export class Commands {
     await world.pause(cluster.client, 60_000)
     this.#isCalm = true
     await Promise.all(jobs.tasks.map(async (job) => {
-      while (job.end === undefined) {
+      while (job.end === undefined && !jobs.isGone(job)) {
         const view = await this.#get(job)
         if (view?.status === 'input_required') await this.#answer(job, view, 'full')
         await world.pause(cluster.client, PAUSE_MS)
       }
     }))
+    while (jobs.tasks.some((job) => jobs.isToUndo(job))) await world.pause(cluster.client, PAUSE_MS)
     for (const job of jobs.tasks) await this.#get(job)
+    for (const job of jobs.tasks) jobs.checkUndone(job)
     await world.pause(cluster.client, 20_000)
     this.#parts.streams.check()
     for (const ledger of ledgers.all) if (ledger.drop !== 'begun') await this.#show(ledger, 'full', 0)
@@ -90,6 +91,11 @@ export class Commands {
       case 'cancel': {
         const job = pick(jobs.tasks, command.job)
         if (job !== undefined) await this.#cancel(job)
+        return
+      }
+      case 'retry': {
+        const job = pick(jobs.tasks, command.job)
+        if (job?.id !== undefined) cluster.retry(replica, job.id)
         return
       }
       case 'listen': {
@@ -155,7 +161,7 @@ export class Commands {
     const before = job.end
     const params = { taskId: job.id }
     const reply = await this.#insist((replica) => this.#send(replica, job.sender, 'tasks/get', params))
-    if (reply.kind === 'error') world.fail(`${job.name} cannot be read: ${reply.message}`)
+    if (reply.kind === 'error' && !jobs.isGone(job)) world.fail(`${job.name} cannot be read: ${reply.message}`)
     if (reply.kind !== 'result') return undefined
     const view = reply.result as unknown as TaskView
     jobs.see(job, view, before)
@@ -265,22 +271,6 @@ export class Commands {
 
 function pick<T> (all: readonly T[], index: number): T | undefined {
   return all[index % Math.max(1, all.length)]
-}
-
-function senderOf (index: number): Sender {
-  const sender = pick(SENDERS, index)
-  if (sender === undefined) throw new RangeError('no senders')
-  return sender
-}
-
-const SCOPES: { readonly [right: string]: readonly string[] } = { less: ['work'], none: [] }
-
-function withRight (sender: Sender, right: Right): Sender {
-  const { principal, principal: { subject } } = sender
-  if (right === 'full') return sender
-  const other: Principal = { ...principal, subject: 'mallory' }
-  if (right === 'stranger') return { principal: other }
-  return subject === undefined ? sender : { principal: { subject, scopes: new Set(SCOPES[right]) } }
 }
 
 function maySee ({ tool, sender }: Job, right: Right): boolean {

@@ -37,6 +37,8 @@ export interface Job {
   /** The end that a client has seen, as text. */
   end?: string
   endedAt?: number
+  /** Whether its undo has ended. */
+  isUndone?: boolean
   crashes: number
   /** The last call of its handler. */
   run?: { readonly process: Process, readonly at: number, hasLeft?: boolean }
@@ -99,10 +101,47 @@ export class Jobs {
     if (step.value !== undefined) this.#world.fail(`${what} again after its result was acknowledged`)
     if (job.tool === 'fragile' && step.begins > 0) this.#world.fail(`${what} twice, and may not be repeated`)
     if (job.known === 'answer') this.#world.fail(`${what} after its call was answered without a task`)
-    if (job.endedAt !== undefined && this.#world.now > job.endedAt + LEASE_MS) {
+    const isUndo = key.startsWith('undo')
+    if (!isUndo && job.endedAt !== undefined && this.#world.now > job.endedAt + LEASE_MS) {
       this.#world.fail(`${what} more than a lease after the end of its task`)
     }
     return `${name} ${key} ${++step.begins}`
+  }
+
+  /** Checks that the task whose undo was called has ended, and without a result. */
+  undoing (name: string): void {
+    const job = this.find(name)
+    this.#world.note(`${name} is undone`)
+    const status = this.#recordOf(job)?.status
+    if (status !== undefined && status !== 'cancelled' && status !== 'failed') {
+      this.#world.fail(`${name} is undone, and is ${status}`)
+    }
+  }
+
+  /** Whether the record of a task that is kept for a short time has expired. */
+  isGone (job: Job): boolean { return job.tool === 'shortly' && this.#recordOf(job) === undefined }
+
+  /** Whether the work of the task is still to be undone. */
+  isToUndo (job: Job): boolean { return this.#recordOf(job)?.undo === 'due' }
+
+  /** Checks that the work of a task without a result was undone, or could not be. */
+  checkUndone (job: Job): void {
+    const { name, tool, isUndone } = job
+    if (tool !== 'undone' && tool !== 'singly') return
+    const record = this.#recordOf(job)
+    if (record === undefined || (record.status !== 'cancelled' && record.status !== 'failed')) return
+    const mayFail = name.endsWith('3') || this.#cluster.losses >= MAX_CRASHES
+    if (isUndone !== true && !mayFail) this.#world.fail(`${name} is ${record.status}, and was not undone`)
+    if (record.undo === 'done' && isUndone !== true) this.#world.fail(`${name} counts as undone, and was not`)
+    if (record.undo === 'failed' && !mayFail) this.#world.fail(`the undo of ${name} has failed`)
+  }
+
+  #recordOf (job: Job): TaskRecord | undefined {
+    const entry = entryOf(job)
+    const record = this.#state.records.get(entry)
+    return record === undefined || record.expiry.at <= this.#world.now
+      ? undefined
+      : this.#read(entry, record.bytes)
   }
 
   acknowledge (name: string, key: string, value: string): void {
@@ -159,7 +198,7 @@ export class Jobs {
   /** Checks that a cancelled task has ended, as the store would tell it after a failover. */
   checkCancelled (job: Job): void {
     const record = this.#readDurable(entryOf(job))
-    if (record !== undefined && phaseOf(record) !== 'over') {
+    if (record !== undefined && !TERMINAL.has(record.status)) {
       this.#world.fail(`the end of ${job.name} was acknowledged, and it goes on`)
     }
     job.endedAt ??= this.#world.now
@@ -223,12 +262,13 @@ export class Jobs {
     const reason = error?.message ?? ''
     const { losses } = this.#cluster
     const isInterrupted = run?.hasLeft !== true || !this.#cluster.isUndisturbed(run.process, run.at)
-    const isExpected = (/within/.test(reason) && tool === 'brief') ||
+    const isExpected = (/within/.test(reason) && (tool === 'brief' || tool === 'shortly')) ||
+      (/changed/.test(reason) && tool === 'strict') ||
       (/while the task ran/.test(reason) && tool === 'fragile' && isInterrupted) ||
       (/in a row/.test(reason) && losses >= MAX_CRASHES) ||
       (/^Internal error/.test(reason) && program.some((operation) => (
         // A sleep beyond the time limit is an error of the handler.
-        operation.do === 'throw' || (tool === 'brief' && /sleep/.test(operation.do))
+        operation.do === 'throw' || ((tool === 'brief' || tool === 'shortly') && /sleep/.test(operation.do))
       )))
     if (!isExpected) this.#world.fail(`${name} (${tool}) failed: ${JSON.stringify(error)}`)
   }

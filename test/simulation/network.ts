@@ -12,7 +12,7 @@ import type { Process, World } from './world.ts'
  * How often an operation meets a fault, from 0 to 1. `lost`: its reply is lost. `refused`: it has no effect.
  * `late`: it has failed for the replica, and has its effect later. `killed` and `paused`: the replica.
  */
-export const FAULTS = ['lost', 'refused', 'late', 'killed', 'paused'] as const
+const FAULTS = ['lost', 'refused', 'late', 'killed', 'paused'] as const
 export type FaultRates = { readonly [K in typeof FAULTS[number]]: number }
 export const NO_FAULTS: FaultRates = { lost: 0, refused: 0, late: 0, killed: 0, paused: 0 }
 

@@ -6,7 +6,9 @@ import type { BroadcastRates } from './broadcast.ts'
 import type { FaultRates } from './network.ts'
 import type { Operation } from './probe.ts'
 
-export const TOOLS = ['work', 'guarded', 'brief', 'single', 'fragile', 'slow', 'later'] as const
+export const TOOLS = [
+  'work', 'guarded', 'brief', 'single', 'fragile', 'slow', 'later', 'undone', 'singly', 'shortly', 'strict'
+] as const
 /** `less` and `none`: the owner with fewer scopes. */
 export const RIGHTS = ['full', 'less', 'none', 'stranger'] as const
 
@@ -19,7 +21,7 @@ export type Command = { readonly after: number, readonly replica: number } & (
     readonly program: readonly Operation[]
   }
   | { readonly do: 'get' | 'answer', readonly job: number, readonly rights: typeof RIGHTS[number] }
-  | { readonly do: 'answer-thrice' | 'cancel' | 'listen', readonly job: number }
+  | { readonly do: 'answer-thrice' | 'cancel' | 'listen' | 'retry', readonly job: number }
   | { readonly do: 'open', readonly who: number }
   | { readonly do: 'add' | 'drop' | 'show', readonly ledger: number, readonly rights: typeof RIGHTS[number] }
   | {
@@ -82,7 +84,9 @@ const act = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('get', 'answer'), job: index, rights }) },
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constantFrom('answer-thrice', 'cancel', 'listen'), job: index })
+    arbitrary: fc.record({
+      do: fc.constantFrom('answer-thrice', 'cancel', 'cancel', 'listen', 'retry'), job: index
+    })
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('open'), who }) },
   {

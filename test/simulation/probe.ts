@@ -29,6 +29,10 @@ export interface Probe {
   acknowledged (job: string, key: string, value: string): void
   /** The step with this key has created a handle. */
   created (job: string, key: string): void
+  /** The undo of a task was called. */
+  undoing (job: string): void
+  /** The undo of a task has ended. */
+  undone (job: string): void
   /** An idempotent call begins. Returns its result. */
   order (key: string, caller: string): string
   /** An idempotent call has ended. */

@@ -17,6 +17,7 @@ import { createToolRuns } from '../../src/request/pipeline/run-tool.ts'
 import { SealedInputRound } from '../../src/request/questions/sealed-input-round.ts'
 import { createSubscriptions } from '../../src/store/changes/subscriptions.ts'
 import { createSealer } from '../../src/store/sealing/sealer.ts'
+import type { Tasks } from '../../src/tasks/tasks.ts'
 import type { SimulatedBroadcast } from './broadcast.ts'
 import type { Network, Node } from './network.ts'
 import type { Releases } from './releases.ts'
@@ -27,7 +28,7 @@ export const MAX_TASKS = 20
 export const MAX_HANDLES = 10
 const SHUTDOWN_MS = 5000
 
-export const CONFIG = completeConfig({
+const CONFIG = completeConfig({
   stateUrl: 'memory:',
   taskLeaseMs: LEASE_MS,
   maxTasksPerCaller: MAX_TASKS,
@@ -48,6 +49,7 @@ export interface Replica {
   readonly process: Process
   readonly pipeline: Pipeline
   readonly catalog: Catalog
+  readonly tasks: Tasks
   readonly log: OpenedState['log']
   /** Ends it as SIGTERM does. Resolves when all work here has ended. */
   stop (): Promise<void>
@@ -116,6 +118,7 @@ export function openReplica (
     process: node.process,
     pipeline,
     catalog,
+    tasks,
     log,
     async stop () {
       tasks.stopTaking()

@@ -84,6 +84,8 @@ function createProbe (
     begin: (job, key) => world.current.isDead ? '' : jobs.begin(job, key),
     acknowledged: (job, key, value) => unlessDead(() => jobs.acknowledge(job, key, value)),
     created: (job, key) => unlessDead(() => ledgers.count(jobs.find(job).sender, `${job} ${key}`)),
+    undoing: (job) => unlessDead(() => jobs.undoing(job)),
+    undone: (job) => unlessDead(() => { jobs.find(job).isUndone = true }),
     order: (key, caller) => world.current.isDead ? '' : orders.begin(key, caller),
     ordered: (value, hasFailed = false) => unlessDead(() => orders.end(value, hasFailed)),
     pause: async (ms) => await world.pause(world.current, ms),

@@ -161,7 +161,7 @@ export class SimulatedState {
 /** What needs no durability. */
 function at<T> (value: T): Outcome<T> { return { value, isDurable: () => true } }
 
-export function toText ({ owner, name }: StateKey): string { return `${owner}/${name}` }
+function toText ({ owner, name }: StateKey): string { return `${owner}/${name}` }
 
 function toRecord ({ bytes, version, expiry }: SimulatedRecord): StateRecord {
   return { value: { bytes }, version, expiresAt: expiry.at }

@@ -1,6 +1,6 @@
 // Tools that do what their arguments say, each with other rules.
 
-import { defineTool, elicit, type Context } from 'trivet'
+import { defineTool, elicit, type Context, type UndoContext } from 'trivet'
 import type { Operation } from '../../probe.ts'
 import { ledgers } from '../handles/ledger.ts'
 import { probe } from '../lib/probe.ts'
@@ -67,6 +67,29 @@ async function follow ({ job, program }: Arguments, ctx: Context) {
   return { values, answers }
 }
 
+/** Undoes in two steps with a sleep between them. Each third job cannot be undone. */
+async function undo ({ job }: Arguments, ctx: UndoContext) {
+  probe().undoing(job)
+  const step = async (key: string) => {
+    const value = await ctx.step(key, async () => {
+      const begun = probe().begin(job, key)
+      await probe().pause(500)
+      return begun
+    })
+    probe().acknowledged(job, key, value)
+  }
+  await step('undo-1')
+  await ctx.sleep(5000)
+  if (job.endsWith('3')) throw new Error('this cannot be undone')
+  await step('undo-2')
+  probe().undone(job)
+}
+
+async function undoForLong ({ job }: Arguments) {
+  probe().undoing(job)
+  await probe().pause(60_000)
+}
+
 const common = { description: 'Does a job.', inputSchema, run } as const
 const task = { ...common, task: 'required' } as const
 const again = { ...task, onReplicaLoss: 'rerun' } as const
@@ -78,3 +101,9 @@ export const single = defineTool({ ...again, name: 'single', limits: { running: 
 export const fragile = defineTool({ ...task, name: 'fragile' })
 export const slow = defineTool({ ...common, name: 'slow', task: 'allowed', onReplicaLoss: 'rerun' })
 export const later = defineTool({ ...again, name: 'later' })
+export const undone = defineTool({ ...again, name: 'undone', undo })
+export const singly = defineTool({ ...again, name: 'singly', limits: { running: 1 }, undo })
+export const shortly = defineTool({
+  ...again, name: 'shortly', ttlMs: 20_000, keepResultMs: 40_000, undo: undoForLong
+})
+export const strict = defineTool({ ...again, name: 'strict', onDeploy: 'fail' })
