@@ -38,7 +38,7 @@ const FAULTS: ReadonlyArray<{
     options: {
       prepare (app) {
         app.addHook('onRequest', async ({ headers }) => {
-          if (headers.range?.startsWith('lines=') === true) throw new Error('not a range')
+          if (headers.range?.startsWith('bytes=') === true) throw new Error('not a range')
         })
       }
     },

@@ -47,6 +47,7 @@ const table: ReadonlyArray<readonly [
   ['taskExpired', errors.taskExpired(1), -32603, 200],
   ['taskInterrupted', errors.taskInterrupted('x'), -32603, 200],
   ['taskPoisoned', errors.taskPoisoned(5), -32603, 200],
+  ['taskChanged', errors.taskChanged('x'), -32603, 200],
   ['taskOutdated', errors.taskOutdated(), -32603, 200],
   ['taskNotReadable', errors.taskNotReadable(), 503, 200]
 ]
