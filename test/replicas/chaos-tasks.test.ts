@@ -124,6 +124,7 @@ async function check (t: Test, over: AbortController): Promise<void> {
   const { kills, seconds } = await killing
   const longestMs = await probing
 
+  t.equal(await redis.countFailovers(), 1, 'the Sentinels have seen one loss only')
   const found = await Promise.all(created.map(async ({ taskId }) => await client.get(taskId)))
   t.strictSame(found.filter(({ status }) => status !== 'completed'), [], 'each task is completed')
   const lines = await readLines(file)
