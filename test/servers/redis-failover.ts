@@ -16,6 +16,8 @@ export interface RedisFailover {
   /** Names the Sentinels. */
   readonly url: string
   readonly master: RedisServer
+  /** The port at which everybody else reaches the master. */
+  readonly masterPort: number
   readonly replica: RedisServer
   /** The replica gets nothing that the master writes from now on. */
   cutOffReplica (): void
@@ -61,6 +63,7 @@ export async function startRedisFailover (t: Test): Promise<RedisFailover> {
   return {
     url: `redis+sentinel://${ports.map((port) => `127.0.0.1:${port}`).join(',')}/${NAME}`,
     master,
+    masterPort: linkPort,
     replica,
     cutOffReplica: link.cutOffReplica,
     async failedOver () {

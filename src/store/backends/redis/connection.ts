@@ -6,6 +6,7 @@ import { Cluster, Redis, type Command } from 'ioredis'
 import { clock, random, timers } from '../../../base/time.ts'
 import { readRedisUrl, type RedisAddress } from './address.ts'
 import { toRedisError } from './redis-error.ts'
+import { isNamedByMost } from './sentinel-votes.ts'
 
 type RedisClient = Redis | Cluster
 
@@ -56,8 +57,13 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions) {
     subscriber,
     /** The number of the database for keys. Channels belong to the server, not to a database. */
     db: address.db,
-    /** Whether a replica takes the place of a lost master. */
-    hasFailover: address.kind === 'sentinel',
+    /**
+     * Resolves to whether the Redis of `commands` is the master for most Sentinels. `undefined` without
+     * Sentinels: no replica takes the place of a lost master.
+     */
+    isNamed: commands instanceof Redis && address.kind === 'sentinel'
+      ? async () => await isNamedByMost(commands, () => openSentinels(address), address.master)
+      : undefined,
     /** Connects, and rejects after the deadline. Attempts to connect continue until `close`. */
     async ready (deadlineMs: number): Promise<void> {
       try {
@@ -104,6 +110,21 @@ function createClient (address: RedisAddress, purpose: Purpose): RedisClient {
     ...(address.password !== undefined && { sentinelPassword: address.password }),
     ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true })
   })
+}
+
+function openSentinels ({ hosts, isTls, password }: RedisAddress): Redis[] {
+  return hosts.map(({ host, port }) => new Redis({
+    host,
+    port,
+    ...(password !== undefined && { password }),
+    ...(isTls && { tls: {} }),
+    connectionName: 'trivet-votes',
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    lazyConnect: true,
+    enableReadyCheck: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: null
+  }))
 }
 
 function toOptions ({ username, password }: RedisAddress, purpose: Purpose) {

@@ -26,7 +26,7 @@ export const openRedisBackend: OpenBackend = async (url, options) => {
       channel: `${channelPrefix}:broadcast`,
       onError: createOutageLog({ log, message: 'changes and messages are not passed on to other replicas' })
     })
-    const acks = redis.hasFailover ? new ReplicaAcks(redis.commands, prefix) : undefined
+    const acks = redis.isNamed && new ReplicaAcks(redis.commands, prefix, redis.isNamed)
     const store = openRedisStateStore(redis.commands, { prefix, acks })
     const eventLog = createRedisEventLog(redis.commands, { prefix, ...eventLogLimits })
     const callCounter = createRedisCallCounter(redis.commands, {

@@ -10,7 +10,7 @@ interface Replicated extends CommandRunner, ScriptRunner {
 
 /** Other commands of the connection wait as long. A replica near its master needs a millisecond. */
 const WAIT_MS = 500
-/** How long it counts that Redis has no replicas, in milliseconds. */
+/** How long it counts that Redis has no replicas and is the master, in milliseconds. */
 const ALONE_MS = 1000
 /** A replica that says nothing for longer does not count. The default of `min-replicas-max-lag`. */
 const MAX_LAG_SECONDS = 10
@@ -22,6 +22,7 @@ const MARK_MS = 60_000
 export class ReplicaAcks {
   readonly #client: Replicated
   readonly #markKey: string
+  readonly #isNamed: () => Promise<boolean>
   #connection = 0
   #aloneUntil = -Infinity
   #isMarkNeeded = false
@@ -30,9 +31,12 @@ export class ReplicaAcks {
   /**
    * @param client a connection to one master, for all commands that are to be confirmed.
    * @param prefix begins the name of every key.
+   * @param isNamed whether the Sentinels name the server of the connection as the master. Asked when it has
+   *   no replicas: they may be those of another master by now.
    */
-  constructor (client: Replicated, prefix: string) {
+  constructor (client: Replicated, prefix: string, isNamed: () => Promise<boolean>) {
     this.#client = client
+    this.#isNamed = isNamed
     // The braces keep the key apart from those of records, whose braces hold an owner.
     this.#markKey = `${prefix}:{acks}:mark`
     client.on('close', () => { this.#connection++ })
@@ -40,7 +44,7 @@ export class ReplicaAcks {
 
   /**
    * Call it when a command was answered. Resolves when one replica has all that Redis wrote until then, or if
-   * Redis has no replicas. Rejects if no replica has it in time.
+   * Redis has no replicas and is the master. Rejects if no replica has it in time.
    *
    * @param hasWritten whether the command wrote. What it found may be the write of another connection.
    */
@@ -70,6 +74,10 @@ export class ReplicaAcks {
     if (online > 0) {
       throw new Error(`none of the ${online} replicas of Redis has the write after ${WAIT_MS} ms`)
     }
-    this.#aloneUntil = clock.monotonic() + ALONE_MS
+    const askedAt = clock.monotonic()
+    if (!await this.#isNamed()) {
+      throw new Error('this Redis has no replicas, and too few Sentinels name it as the master and reach it')
+    }
+    this.#aloneUntil = askedAt + ALONE_MS
   }
 }

@@ -15,8 +15,8 @@ async function open (t: Test, url: string) {
   const redis = openRedis(url, { onError () {} })
   t.teardown(async () => await redis.close())
   await redis.ready(5000)
-  t.equal(redis.hasFailover, true)
-  const acks = new ReplicaAcks(redis.commands, 'trivet')
+  if (redis.isNamed === undefined) throw new TypeError('no Sentinels')
+  const acks = new ReplicaAcks(redis.commands, 'trivet', redis.isNamed)
   const store = openRedisStateStore(redis.commands, { prefix: 'trivet', acks })
   t.teardown(async () => await store.close())
   return store
@@ -28,7 +28,7 @@ t.test('WAIT follows a write of its own connection', async (t) => {
     on () {},
     async callBuffer (command) { sent.push(command) },
     async call (command) { return sent.push(command) }
-  }, 'trivet')
+  }, 'trivet', async () => true)
   await Promise.all([acks.confirm(true), acks.confirm(true)])
   t.strictSame(sent.splice(0), ['WAIT'])
   await Promise.all([acks.confirm(true), acks.confirm(false)])
@@ -46,7 +46,7 @@ if (hasRedisServer(t)) {
     await server.cli('config', 'set', 'maxmemory', '1')
     for (const which of ['first', 'second']) {
       const before = await countChanges(server)
-      await new ReplicaAcks(redis.commands, 'trivet').confirm(false)
+      await new ReplicaAcks(redis.commands, 'trivet', async () => true).confirm(false)
       t.not(await countChanges(server), before, which)
     }
   })
