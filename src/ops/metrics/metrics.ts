@@ -30,9 +30,9 @@ interface TaskSource {
     readonly running: number
     /** How often a task was left to other replicas, by reason. */
     readonly left: { readonly [reason: string]: number }
-    /** How often the loss of a replica was noticed, by how often in a row its task was lost. */
     /** How often the work of a task was undone, by outcome. */
     readonly undos: { readonly [outcome: string]: number }
+    /** How often the loss of a replica was noticed, by how often in a row its task was lost. */
     readonly losses: { readonly [inARow: number]: number }
   }
   /** Counts the tasks that are due and that no replica runs, by reason. */

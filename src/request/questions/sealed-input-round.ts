@@ -12,9 +12,7 @@ import type { Sealer } from '../../store/sealing/sealer.ts'
 import type { OrderOptions, InputRound, RequestState, RoundRequest, Wait } from './input-round.ts'
 import type { Answer, Question } from './question.ts'
 import { readQuestions } from './questions.ts'
-import {
-  openState, sealState, toBindingText, toStateBytes, toObjectJson
-} from './request-state.ts'
+import { openState, sealState, toBindingText, toStateBytes, toObjectJson } from './request-state.ts'
 import { InputRequired, RoundState, runOnce, type AskedQuestion } from './round-state.ts'
 import { fromResultJson, toResultJson } from './step-results.ts'
 
