@@ -35,7 +35,7 @@ import { createLogObserver } from './request/pipeline/log-observer.ts'
 import { joinObservers, type Observer } from './request/pipeline/observer.ts'
 import { Pipeline } from './request/pipeline/pipeline.ts'
 import { createToolRuns } from './request/pipeline/run-tool.ts'
-import type { FileAccess } from './request/pipeline/seams.ts'
+import type { FileAccess, ToolRuns } from './request/pipeline/seams.ts'
 import { SealedInputRound } from './request/questions/sealed-input-round.ts'
 import type { Broadcast } from './store/changes/broadcast.ts'
 import { createSubscriptions } from './store/changes/subscriptions.ts'
@@ -89,6 +89,8 @@ export interface Service {
   readonly broadcast: Broadcast
   readonly lists: LiveCatalog['lists']
   readonly tasks: Tasks
+  /** Runs the tools of tasks again. */
+  readonly toolRuns: ToolRuns
   /** Reports "not ready", and waits until load balancers send requests elsewhere. Call `close` afterwards. */
   drain (): Promise<void>
   /** Begins a load of the whole catalog, also if no file has changed, and opens the audit log anew. */
@@ -151,7 +153,7 @@ async function openService (
   const changingLists = live.findChangingLists(own !== undefined || config.watch !== 'off')
   const tokenWatch = lifecycle.add(createTokenWatch(authenticator))
   const others = { tokenWatch, files: files.access, tasks, observer, replies, changingLists }
-  const { pipeline, eras, subscriptions } = await openEras(state, measures, others, lifecycle)
+  const { pipeline, toolRuns, eras, subscriptions } = await openEras(state, measures, others, lifecycle)
 
   const app = createFastify(log, config)
   app.addHook('onReady', async () => shedding.start())
@@ -172,7 +174,7 @@ async function openService (
     authenticator, shutdown, shedding, replies, openStreams, limiter, readiness, eras, files
   })
   const admin = metrics && openAdminApp(state, {
-    metrics, readiness, tasks, token: own?.adminToken, audit
+    metrics, readiness, tasks, token: own?.adminToken, version: own?.build?.version ?? '', audit
   })
   return {
     app,
@@ -182,6 +184,7 @@ async function openService (
     broadcast: backend.broadcast,
     lists: live.lists,
     tasks,
+    toolRuns,
     drain: shutdown.drain,
     reload () {
       live.reload()
@@ -245,7 +248,8 @@ async function openEras (
       toMissingCapability: missingClientCapability
     }
   })
-  tasks.start(createToolRuns(catalog, pipeline, dependencies))
+  const toolRuns = createToolRuns(catalog, pipeline, dependencies)
+  tasks.start(toolRuns)
   const eras: Era[] = [lifecycle.add(createModernEra({ pipeline, replies, ...answerDependencies }))]
   const eraParts = {
     ...shared,
@@ -262,5 +266,5 @@ async function openEras (
     answerDependencies
   }
   if (config.legacy === 'on') eras.unshift(await lifecycle.open(openLegacyEra(eraParts).catch(failStart)))
-  return { pipeline, eras, subscriptions }
+  return { pipeline, toolRuns, eras, subscriptions }
 }

@@ -11,9 +11,11 @@ export type {
 export type {
   CallResult, CatalogLists, LogMessage, PromptResult, ReadResult, Reported, ResourceChange
 } from './testing/results.ts'
+export type { ReplayDifference, ReplayOptions, ReplayResult } from './testing/replay.ts'
 export type { TestTask, TestTaskState } from './testing/task.ts'
 export type { TestAnswer, TestQuestion, TestUpload } from './testing/question.ts'
 export { CatalogError } from './catalog/compiled/problem.ts'
+export { RecordingError } from './tasks/recording.ts'
 export type { Problem } from './catalog/compiled/problem.ts'
 export type { Completion } from './protocol/completion.ts'
 export type { Progress } from './protocol/notifications.ts'

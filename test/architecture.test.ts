@@ -81,9 +81,10 @@ const ROOMS = {
   'app.ts': ['*'],
   'index.ts': ['access', 'app.ts', 'author', 'limits', 'ops/config', 'protocol'],
   testing: [
-    'access', 'app.ts', 'author', 'catalog/compiled', 'limits', 'ops/config', 'protocol', 'request/pipeline'
+    'access', 'app.ts', 'author', 'catalog/compiled', 'limits', 'ops/config', 'protocol', 'request/pipeline',
+    'tasks'
   ],
-  'testing.ts': ['catalog/compiled', 'protocol', 'testing'],
+  'testing.ts': ['catalog/compiled', 'protocol', 'tasks', 'testing'],
   cli: [
     'access', 'catalog/advice', 'catalog/compiled', 'catalog/contracts', 'catalog/folder', 'index.ts',
     'ops/config', 'ops/log', 'protocol', 'schema', 'testing'

@@ -78,21 +78,24 @@ interface AdminDependencies {
   readonly readiness: Readiness
   readonly tasks: Pick<Tasks, 'operator'>
   readonly token: string | undefined
+  /** The version of Trivet. */
+  readonly version: string
   readonly audit: Pick<AuditLog, 'noteOperator'> | undefined
 }
 
 /** Builds the app of the admin address. It does not listen. */
 export function openAdminApp (
-  { log, live }: OpenedState, { metrics, readiness, tasks, token, audit }: AdminDependencies
+  { log, live }: OpenedState, { metrics, readiness, tasks, audit, ...own }: AdminDependencies
 ): FastifyInstance {
   return createAdminApp({
     log,
     metrics,
     tasks: tasks.operator,
-    token,
+    ...own,
     onAct (act) {
       const { requestId: reqId, ...facts } = act
-      if (act.outcome === 'ok') log.info({ ...facts, reqId }, 'an operator changed a task')
+      const done = act.action === 'values' ? 'read the values of a task' : 'changed a task'
+      if (act.outcome === 'ok') log.info({ ...facts, reqId }, `an operator ${done}`)
       else log.warn({ ...facts, reqId }, 'an operator was refused')
       audit?.noteOperator(act)
     },

@@ -13,6 +13,8 @@ type Action = 'list' | 'show' | 'cancel' | 'retry'
 interface TasksFlags {
   readonly admin: string
   readonly json?: true
+  readonly recording?: true
+  readonly values?: true
   readonly status?: string
   readonly phase?: string
   readonly undo?: string
@@ -32,7 +34,8 @@ const HELP = `
 list shows tasks, ended ones too, while their records are kept. show has one of them. cancel ends a task as
 its owner can. retry lets a task that waits after losses, for a limit or for a replica run now.
 
-cancel and retry need TRIVET_ADMIN_TOKEN, here and in the service. If the service has it, all four need it.`
+cancel, retry and --values need TRIVET_ADMIN_TOKEN, here and in the service. If the service has it, all need
+it.`
 
 export const tasksCommand: AddCommand = (program, surroundings) => {
   program.command('tasks')
@@ -54,10 +57,13 @@ export const tasksCommand: AddCommand = (program, surroundings) => {
     .option('--older-than <time>', 'list: only tasks that began before this time, such as 90s, 10m, 2h, 1d')
     .option('--limit <number>', 'list: how many tasks, about', '100')
     .option('--cursor <cursor>', 'list: where the list goes on, as the list before says')
+    .option('--recording', 'show: print what the task came to, for catalog.replay of trivet/testing')
+    .option('--values', 'show: with --recording, print the arguments, answers and results too')
     .option('--json', 'print what the admin address answers')
     .addHelpText('after', HELP)
     .action(async (action: Action, id: string | undefined, flags: TasksFlags) => {
       const { out } = surroundings
+      checkRecordingFlags(action, flags)
       if (action === 'list') {
         if (id !== undefined) throw new UsageError('tasks list takes no id; tasks show does')
         const page = await readList(flags, surroundings)
@@ -65,11 +71,21 @@ export const tasksCommand: AddCommand = (program, surroundings) => {
       }
       if (id === undefined) throw new UsageError(`tasks ${action} needs an id, as tasks list has it`)
       const path = `/tasks/${encodeURIComponent(id)}`
+      if (flags.recording === true) {
+        const query = `recording=1${flags.values === true ? '&values=1' : ''}`
+        return out(toJsonText(await ask(flags, surroundings, `${path}?${query}`)))
+      }
       const task = action === 'show'
         ? await ask(flags, surroundings, path)
         : await ask(flags, surroundings, `${path}/${action}`, 'POST')
       out(flags.json === true ? toJsonText(task) : toLines(task))
     })
+}
+
+/** Throws a UsageError for flags that have no effect. */
+function checkRecordingFlags (action: Action, { recording, values }: TasksFlags): void {
+  if (recording === true && action !== 'show') throw new UsageError('--recording is a flag of tasks show')
+  if (values === true && recording !== true) throw new UsageError('--values needs --recording')
 }
 
 /** Reads pages until there are enough tasks. A page may be short, or empty, and name the next one. */

@@ -16,6 +16,10 @@ interface AdminTasks {
   list (query: TaskQuery, cursor: string | undefined, limit: number): Promise<object>
   /** Resolves to `undefined` for an unknown task. */
   show (id: string): Promise<object | undefined>
+  /** Writes what the handler of the task came to. */
+  record (
+    id: string, options: { readonly trivet: string, readonly hasValues: boolean }
+  ): Promise<AdminChange & { readonly recording?: object }>
   cancel (id: string): Promise<AdminChange>
   retry (id: string): Promise<AdminChange>
 }
@@ -35,7 +39,7 @@ interface AdminChange {
 /** What an operator did, or was refused. The id of the task is left out: it opens an anonymous one. */
 interface OperatorAct {
   readonly outcome: 'ok' | 'denied' | 'invalid'
-  /** `cancel` or `retry`, or the path of a request without a valid token. */
+  /** `cancel`, `retry` or `values`, or the path of a request without a valid token. */
   readonly action: string
   /** Begins the SHA-256 of the token, so that a new token can be told from the one before. */
   readonly token?: string | undefined
@@ -55,6 +59,8 @@ interface AdminAppDependencies {
   readonly tasks: AdminTasks
   /** Whoever has it may change tasks. If it is set, reading tasks needs it too. */
   readonly token: string | undefined
+  /** The version of Trivet. */
+  readonly version: string
   onAct (act: OperatorAct): void
 }
 
@@ -68,6 +74,7 @@ const PARAMETERS: readonly string[] = [...FILTERS, 'olderThanMs', 'limit', 'curs
 const DEFAULT_LIMIT = 100
 const MAX_LIMIT = 500
 const OFF = 'Tasks cannot be changed here: set TRIVET_ADMIN_TOKEN for the service, and start it again'
+const NO_VALUES = 'Values are not shown here: set TRIVET_ADMIN_TOKEN for the service, and start it again'
 const UNAUTHORIZED = 'Send the token of TRIVET_ADMIN_TOKEN as Authorization: Bearer TOKEN'
 
 /** An app that does not listen. Anyone who reaches its address may read it, but for tasks with a token. */
@@ -95,7 +102,7 @@ export function createAdminApp (dependencies: AdminAppDependencies): FastifyInst
 }
 
 function registerTasks (
-  app: FastifyInstance, { log, tasks, token, onAct }: AdminAppDependencies
+  app: FastifyInstance, { log, tasks, token, version, onAct }: AdminAppDependencies
 ): void {
   const digest = token === undefined ? undefined : hash('sha256', token, 'buffer')
   app.addHook('onRequest', async (request, reply) => {
@@ -118,20 +125,47 @@ function registerTasks (
     const { cursor, limit, ...filter } = readQuery(query)
     return await tasks.list(filter, cursor, limit)
   })
-  app.get<{ Params: { id: string } }>('/tasks/:id', async ({ params }, reply) => {
-    return await tasks.show(params.id) ?? refuse(reply, 404, unknown(params.id))
+  const noteAct = (request: FastifyRequest, action: string, { outcome, task }: AdminChange) => {
+    const sender = { token: digest?.toString('hex', 0, 4), address: clientAddressOf(request) }
+    const subject = { name: task?.tool, owner: task?.subject, requestId: task?.requestId }
+    onAct({ outcome: outcome === 'done' ? 'ok' : 'invalid', action, ...sender, ...subject })
+  }
+  app.get<{ Params: TaskParams, Querystring: Query }>('/tasks/:id', async (request, reply) => {
+    const { params: { id }, query } = request
+    const hasValues = isOn(query, 'values')
+    if (!isOn(query, 'recording')) {
+      if (hasValues) throw new RangeError('values=1 needs recording=1')
+      return await tasks.show(id) ?? refuse(reply, 404, unknown(id))
+    }
+    if (hasValues && digest === undefined) return refuse(reply, 403, NO_VALUES)
+    const change = await tasks.record(id, { trivet: version, hasValues })
+    if (hasValues) noteAct(request, 'values', change)
+    return answer(reply, id, change, change.recording)
   })
   for (const action of ['cancel', 'retry'] as const) {
-    app.post<{ Params: { id: string } }>(`/tasks/:id/${action}`, async (request, reply) => {
+    app.post<{ Params: TaskParams }>(`/tasks/:id/${action}`, async (request, reply) => {
       const { id } = request.params
-      const { outcome, problem = '', task } = await tasks[action](id)
-      const sender = { token: digest?.toString('hex', 0, 4), address: clientAddressOf(request) }
-      const subject = { name: task?.tool, owner: task?.subject, requestId: task?.requestId }
-      onAct({ outcome: outcome === 'done' ? 'ok' : 'invalid', action, ...sender, ...subject })
-      if (outcome === 'unknown') return refuse(reply, 404, unknown(id))
-      return outcome === 'refused' ? refuse(reply, 409, `The task ${problem}`) : task
+      const change = await tasks[action](id)
+      noteAct(request, action, change)
+      return answer(reply, id, change, change.task)
     })
   }
+}
+
+interface TaskParams { readonly id: string }
+
+function answer (
+  reply: FastifyReply, id: string, { outcome, problem = '' }: AdminChange, body: object | undefined
+): object | undefined {
+  if (outcome === 'unknown') return refuse(reply, 404, unknown(id))
+  return outcome === 'refused' ? refuse(reply, 409, `The task ${problem}`) : body
+}
+
+/** Throws a RangeError for a value other than 1. */
+function isOn (query: Query, name: string): boolean {
+  const value = query[name]
+  if (value !== undefined && value !== '1') throw new RangeError(`${name} must be 1`)
+  return value === '1'
 }
 
 interface ListQuery extends TaskQuery {

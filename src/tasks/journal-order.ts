@@ -33,6 +33,11 @@ export class JournalOrder {
   #lastGroup = 0
   #running = 0
   #bytes = 0
+  readonly #patienceMs: number
+
+  constructor (patienceMs: number = PATIENCE_MS) {
+    this.#patienceMs = patienceMs
+  }
 
   get entries (): readonly JournalEntry[] { return this.#entries }
   /** The size of the entries as JSON, about. */
@@ -101,7 +106,7 @@ export class JournalOrder {
     })
     this.#waiting.add(look)
     try {
-      await withinDeadline(coming, PATIENCE_MS, () => {
+      await withinDeadline(coming, this.#patienceMs, () => {
         const first = this.#firstMissing(group)
         if (first === undefined) return new Error('unreachable: nothing is missing')
         return toMismatch(first, kind, keys)

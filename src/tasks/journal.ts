@@ -31,6 +31,8 @@ export interface JournalOwner {
   allowStep? (): Promise<void> | undefined
   /** Whether the run was stopped: that its steps fail then says nothing of their work. */
   readonly isStopped?: boolean
+  /** How long an operation waits for those before it, in milliseconds. */
+  readonly patienceMs?: number
   /** Called when the handler does not do what earlier runs did. The run must end. */
   onMismatch? (error: Error): void
 }
@@ -71,7 +73,7 @@ export class TaskJournal implements Journal {
       state: { answers: new Map(), results: new Map() },
       asked: new Map(),
       sleeps: new Map(),
-      order: new JournalOrder()
+      order: new JournalOrder(this.#owner?.patienceMs)
     }
     return this.#lazyEntries
   }

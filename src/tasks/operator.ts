@@ -1,11 +1,12 @@
 // What operators see of the tasks of all owners, and what they may change. No argument, answer or result is
-// in it, unless the definition of the tool lets the audit log keep arguments.
+// in it, unless the definition of the tool lets the audit log keep arguments. A recording may have values.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { clock } from '../base/time.ts'
 import { isTerminal, type TaskStatus } from '../protocol/tasks.ts'
 import { endOf, isAsleep, openQuestions, phaseOf, type TaskPhase, type TaskRecord } from './record.ts'
 import { keyFrom, type TaskKey } from './records.ts'
+import { toRecording, type RecordingOptions } from './recording.ts'
 import type { LeftReason, TaskReports } from './reports.ts'
 import type { TransitionDependencies, Transitions } from './transitions.ts'
 import type { DueEntry } from '../store/records/due-times.ts'
@@ -142,6 +143,16 @@ export class TaskOperator {
   async show (id: string): Promise<TaskFacts | SealedTask | undefined> {
     const entry = await this.#find(id)
     return entry && await this.#read(entry, true)
+  }
+
+  /** Resolves to the recording of the task. It has arguments, answers and results if the options say so. */
+  async record (id: string, options: RecordingOptions): Promise<TaskChange & { recording?: object }> {
+    const entry = await this.#find(id)
+    const record = entry && await this.#dependencies.records.look(keyFrom(entry.entry))
+    const task = entry && await this.#read(entry)
+    if (record === undefined || task === undefined) return { outcome: 'unknown' }
+    if (record === 'sealed') return { outcome: 'refused', problem: refusalOf(task), task }
+    return { outcome: 'done', task, recording: toRecording(record, options) }
   }
 
   /** Cancels the task, as its owner can. */

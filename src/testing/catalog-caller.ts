@@ -1,34 +1,22 @@
 // A caller in a test: one method for each thing that a client asks of a catalog.
 
-import type { Principal } from '../access/principal.ts'
 import type { Completion } from '../protocol/completion.ts'
 import { Answers, runRounds } from './answered-rounds.ts'
 import type { TestCaller } from './catalog.ts'
-import { RequestError, type Exchange, type TestSender } from './exchange.ts'
+import { RequestError, toTestSender, type Exchange, type TestSender } from './exchange.ts'
 import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './options.ts'
 import {
   HandlerReport, type CallResult, type CatalogLists, type PromptResult, type ReadResult, type ResultsJson
 } from './results.ts'
 import { followTask, type SendTaskRequest, type TestTask } from './task.ts'
 
-const ALL_CAPABILITIES = {
-  elicitation: { form: {}, url: {} },
-  sampling: { context: {}, tools: {} },
-  roots: {},
-  extensions: { 'io.modelcontextprotocol/tasks': {} }
-}
-const CLIENT_INFO = { name: 'trivet/testing', version: '1.0.0' }
-
 export class CatalogCaller implements TestCaller {
   readonly #exchange: Exchange
   readonly #sender: TestSender
 
-  constructor (exchange: Exchange, principal: TestPrincipal = {}, client: TestClient = {}) {
+  constructor (exchange: Exchange, principal?: TestPrincipal, client?: TestClient) {
     this.#exchange = exchange
-    this.#sender = {
-      principal: toPrincipal(principal),
-      client: { capabilities: ALL_CAPABILITIES, info: CLIENT_INFO, ...client }
-    }
+    this.#sender = toTestSender(principal, client)
   }
 
   as (principal?: TestPrincipal, client?: TestClient): TestCaller {
@@ -154,10 +142,6 @@ function toCallResult (report: HandlerReport, result: ResultsJson['tools/call'])
   const { content, structuredContent, isError = false, _meta } = result
   const text = textOf(content)
   return { ...report, content, structuredContent, isError, text, ...toMeta(_meta) }
-}
-
-function toPrincipal ({ scopes = [], ...rest }: TestPrincipal): Principal {
-  return Object.freeze({ ...rest, scopes: new Set(scopes) })
 }
 
 function textOf (parts: ReadonlyArray<object & { readonly text?: unknown }>): string {

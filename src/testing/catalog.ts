@@ -5,6 +5,7 @@ import type { ContentBlock } from '../protocol/content.ts'
 import type { TestDownload } from './files.ts'
 import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './options.ts'
 import type { CallResult, CatalogLists, PromptResult, ReadResult } from './results.ts'
+import type { ReplayOptions, ReplayResult } from './replay.ts'
 import type { TestTask } from './task.ts'
 
 /**
@@ -98,6 +99,29 @@ export interface TestCatalog extends TestCaller {
    * const { name, bytes } = await shop.download(link)
    */
   download (link: string | ContentBlock | undefined): Promise<TestDownload>
+  /**
+   * Runs the handler of a tool against the recording of a task, which `trivet tasks show ID --recording`
+   * prints: would the task go on with this catalog? Steps, questions and sleeps have the outcome that is
+   * recorded, and the run ends where the recording does, at the latest after 30 seconds: no step is done,
+   * nobody is asked and nothing sleeps. What the handler does outside of them is done: its `authorize`, and
+   * what it reads of handles, files and settings, which are those of this catalog. A branch of a
+   * `Promise.all` that takes half a second for that counts as one that goes no further.
+   *
+   * If the work of the task was to be undone, `undo` runs instead, against its own journal.
+   *
+   * A recording without values needs `args` in the options. A value that it lacks may be passed on, and ends
+   * the replay with `lacks` when it is read. `if (value)` takes it as true, and `===` as different from
+   * all: without values a difference may come from that. Give `results` and `answers`, or record with
+   * `--values`.
+   *
+   * Rejects with a RecordingError for a document that is no recording, for one of a newer release, and for a
+   * tool that the catalog lacks.
+   *
+   * @example
+   * const recording = JSON.parse(await readFile('recordings/print-book.json', 'utf8'))
+   * const { fits, difference } = await shop.replay(recording)
+   */
+  replay (recording: unknown, options?: ReplayOptions): Promise<ReplayResult>
   /** Waits for requests that are being served, and ends the service. Its state is lost. Idempotent. */
   close (): Promise<void>
   /** Closes the catalog at the end of a block with `await using`. */

@@ -9,12 +9,29 @@ import { isRequest, readMessage } from '../protocol/json-rpc.ts'
 import type { Outlet } from '../request/pipeline/caller.ts'
 import { ClientGone, type Lifetime } from '../request/pipeline/lifetime.ts'
 import { uploadFile } from './files.ts'
-import type { TestClient } from './options.ts'
+import type { TestClient, TestPrincipal } from './options.ts'
 import type { TestUpload } from './question.ts'
 import type { HandlerReport } from './results.ts'
 
 /** Who sends the requests of one caller. */
 export interface TestSender { readonly principal: Principal, readonly client: Required<TestClient> }
+
+const ALL_CAPABILITIES = {
+  elicitation: { form: {}, url: {} },
+  sampling: { context: {}, tools: {} },
+  roots: {},
+  extensions: { 'io.modelcontextprotocol/tasks': {} }
+}
+const CLIENT_INFO = { name: 'trivet/testing', version: '1.0.0' }
+
+export function toTestSender (
+  { scopes = [], ...principal }: TestPrincipal = {}, client: TestClient = {}
+): TestSender {
+  return {
+    principal: Object.freeze({ ...principal, scopes: new Set(scopes) }),
+    client: { capabilities: ALL_CAPABILITIES, info: CLIENT_INFO, ...client }
+  }
+}
 
 export interface TestRequest {
   readonly method: string

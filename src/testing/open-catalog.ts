@@ -13,6 +13,7 @@ import type { TestCatalog } from './catalog.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import { downloadFile, type TestDownload } from './files.ts'
 import type { TestOptions } from './options.ts'
+import { replay, type ReplayOptions, type ReplayResult } from './replay.ts'
 
 /** What a test cannot choose. */
 const FIXED = { watch: 'off', legacy: 'off', stateUrl: 'memory:', publicUrl: 'http://localhost/mcp' } as const
@@ -92,6 +93,10 @@ class OpenedCatalog extends CatalogCaller implements TestCatalog {
 
   async download (link: Parameters<TestCatalog['download']>[0]): Promise<TestDownload> {
     return await downloadFile(this.#service.app, typeof link === 'object' && 'uri' in link ? link.uri : link)
+  }
+
+  async replay (recording: unknown, options: ReplayOptions = {}): Promise<ReplayResult> {
+    return await replay(this.#service, recording, options)
   }
 
   async [Symbol.asyncDispose] (): Promise<void> {

@@ -107,6 +107,7 @@ function openRun (
       return await runTool(dependencies, request, tool, verdict.value, { round, timeoutMs: run.timeoutMs })
     },
     recover (error) {
+      run.onError?.(error)
       const retryAfter = error instanceof LimitReached ? error.retryAfterSeconds : undefined
       if (retryAfter !== undefined) throw run.toDeferral(retryAfter)
       if (error instanceof JournalMismatch) throw taskChanged(`${tool.file}: ${error.message}`)

@@ -54,6 +54,8 @@ export interface ToolRun {
   readonly outlet: Outlet
   /** Returns the error for a run that a limit refuses for now. */
   toDeferral (retryAfterSeconds: number): Error
+  /** Told of the error that ended the run, before it becomes a result. */
+  onError? (error: unknown): void
 }
 
 /** A task whose work is undone. */

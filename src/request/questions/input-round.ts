@@ -109,6 +109,11 @@ export interface Journal {
   ask (key: string, json: string): void
   /** Waits in this process, or rejects with a Suspended to end the handler. */
   sleep (ms: number, key: string | undefined, wait: Wait): Promise<void>
+  /**
+   * Returns what takes the place of a result or an answer that the journal lacks, or throws what takes the
+   * place of a failure. `undefined` if there is none. Absent where the journal has all values.
+   */
+  standIn? (kind: 'step' | 'ask', key: string): { readonly value: unknown } | undefined
 }
 
 /** What a handler comes to: a `once` or a `step`, a question, or a sleep. */
@@ -117,9 +122,15 @@ export type OperationKind = 'step' | 'ask' | 'sleep'
 /** The handler of a task has come to an operation where earlier runs came to another one. */
 export class JournalMismatch extends Error {
   override readonly name = 'JournalMismatch'
+  /** Such as `step "order"`. */
+  readonly expected: string
+  readonly came: string
+
   constructor (expected: string, came: string) {
     super(`The handler came to ${came} where it came to ${expected} in an earlier run. A task goes on only ` +
       'if each run comes to the same steps, questions and sleeps, in the same order.')
+    this.expected = expected
+    this.came = came
   }
 }
 

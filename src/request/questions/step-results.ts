@@ -35,9 +35,15 @@ export function toAttemptName (key: string, attempt: number): string {
 
 /** Returns the result of the last attempt at a step. `undefined` if that has failed, or has not ended. */
 export function findResult (results: { readonly [name: string]: string }, key: string): unknown {
-  let last: string | undefined
-  for (let attempt = 1; Object.hasOwn(results, toAttemptName(key, attempt)); attempt++) {
-    last = results[toAttemptName(key, attempt)]
-  }
+  const last = findLastAttempt(results, key)
   return last?.startsWith('[') === true ? fromResultJson(last) : undefined
+}
+
+/** Returns what is kept of the last attempt at a step. */
+export function findLastAttempt<T> (attempts: { readonly [name: string]: T }, key: string): T | undefined {
+  let last: T | undefined
+  for (let attempt = 1; Object.hasOwn(attempts, toAttemptName(key, attempt)); attempt++) {
+    last = attempts[toAttemptName(key, attempt)]
+  }
+  return last
 }

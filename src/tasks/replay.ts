@@ -1,0 +1,253 @@
+// Runs the handler of a tool against a recording, with the journal of tasks. The run ends where the recording
+// ends: no step is done, nobody is asked, and nothing sleeps.
+
+import { clock, timers, type Timer } from '../base/time.ts'
+import { toError } from '../base/words.ts'
+import { RequestCancelled, type Lifetime } from '../request/pipeline/lifetime.ts'
+import type { ToolRun, ToolRuns } from '../request/pipeline/seams.ts'
+import { JournalMismatch, type OperationKind } from '../request/questions/input-round.ts'
+import { findLastAttempt, fromResultJson } from '../request/questions/step-results.ts'
+import { TaskJournal } from './journal.ts'
+import type { JournalEntry } from './journal-order.ts'
+import type { JournalRecord } from './record.ts'
+import { entryName, type ReadRecording, type RecordedEntry } from './recording.ts'
+
+/** How a replay ended. */
+export interface ReplayEnd {
+  /** `undefined`: the handler has read a value that the recording lacks. */
+  readonly fits: boolean | undefined
+  /** How many recorded entries the handler came to. */
+  readonly reached: number
+  /** The first difference. */
+  readonly mismatch?: Pick<JournalMismatch, 'expected' | 'came'>
+  /** What the handler threw, or what ended it. */
+  readonly error?: Error
+  /** The entry whose value the handler has read. */
+  readonly lacks?: string
+}
+
+/** How long an operation waits for recorded ones of other branches, in milliseconds. */
+const PATIENCE_MS = 1000
+/** How long the other branches may take for their next operation once one is where the recording ends. */
+const GRACE_MS = 500
+
+/** Ends the handler. */
+class ReplayOver extends RequestCancelled {
+  constructor () {
+    super()
+    this.message = 'The replay of the recording is over. Do not catch this rejection.'
+  }
+}
+
+class ReplayJournal extends TaskJournal {
+  readonly #entries: ReadonlyMap<string, RecordedEntry>
+  /** The entries that the handler has not come to, of those that have an order. */
+  readonly #missing: Set<string>
+  readonly #total: number
+  readonly #onEnd: (end: ReplayEnd) => void
+  /** Whether a branch of the handler is where the recording ends. */
+  #isAtEnd = false
+  #isOver = false
+  #grace: Timer | undefined
+  #stopAll = (): void => {}
+  readonly #over = new Promise<never>((_resolve, reject) => {
+    this.#stopAll = () => reject(new ReplayOver())
+  })
+
+  /** @param onEnd called once. */
+  constructor (entries: readonly RecordedEntry[], onEnd: (end: ReplayEnd) => void) {
+    super(Infinity, clock.now)
+    this.#entries = new Map(entries.map((entry) => [entryName(entry.kind, entry.key), entry]))
+    this.#missing = new Set(entries.flatMap(({ kind, key, group }) => (
+      group === undefined ? [] : [entryName(kind, key)]
+    )))
+    this.#total = this.#missing.size
+    this.#onEnd = onEnd
+    this.#over.catch(() => {})
+    this.adopt({
+      patienceMs: PATIENCE_MS,
+      onMismatch: (error) => {
+        if (error instanceof JournalMismatch) this.#end({ fits: false, mismatch: error })
+      }
+    })
+    this.restore(toJournalRecord(entries))
+  }
+
+  override enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined {
+    if (this.#isOver) throw new ReplayOver()
+    const entering = super.enter(kind, keys)
+    const names = keys.map((key) => entryName(kind, key))
+    for (const name of names) this.#missing.delete(name)
+    if (this.#isAtEnd) this.#look()
+    const isRecorded = names.every((name) => (this.#entries.get(name)?.outcome ?? 'open') !== 'open')
+    return isRecorded ? entering : this.#stay(entering)
+  }
+
+  /** The recording has no more of this branch. It waits while other branches go on. */
+  async #stay (entering: Promise<void> | undefined): Promise<never> {
+    if (entering !== undefined) await entering
+    this.#isAtEnd = true
+    this.#look()
+    return await this.#over
+  }
+
+  #look (): void {
+    if (this.#missing.size === 0) return this.#end({ fits: true })
+    timers.clear(this.#grace)
+    this.#grace = timers.setTimeout(() => this.#end({ fits: true }), GRACE_MS)
+  }
+
+  /** The recorded answer does not fit the question: a task would ask again. */
+  override ask (): void {
+    this.#end({ fits: true })
+    throw new ReplayOver()
+  }
+
+  override finish (): void {
+    const mismatch = this.#findMissing()
+    this.#end(mismatch === undefined ? { fits: true } : { fits: false, mismatch })
+  }
+
+  /** Ends the replay: the handler has thrown, or was stopped. */
+  fail (error: unknown): void {
+    const missing = this.#findMissing()
+    const mismatch = missing && { expected: missing.expected, came: 'an error' }
+    this.#end({ fits: mismatch === undefined, ...mismatch && { mismatch }, error: toError(error) })
+  }
+
+  standIn (kind: 'step' | 'ask', key: string): { readonly value: unknown } | undefined {
+    const entry = this.#entries.get(entryName(kind, key))
+    if (entry === undefined) return undefined
+    const { outcome, failure } = entry
+    if (outcome === 'value' && !('value' in entry)) return { value: this.#toStandIn(entry) }
+    if (failure !== undefined && failure.message === undefined) throw this.#toFailure(entry, failure.isTool)
+    return undefined
+  }
+
+  /** Returns the result of a step, for `undo` of the recorded task. */
+  resultOf (key: string): unknown {
+    const steps = [...this.#entries.values()].filter(({ kind }) => kind === 'step')
+    const last = findLastAttempt(Object.fromEntries(steps.map((entry) => [entry.key, entry])), key)
+    if (last?.outcome !== 'value') return undefined
+    return 'value' in last ? last.value : this.#toStandIn(last)
+  }
+
+  /** Makes a value that may be passed on, and not be read. A promise of it reads `then`. */
+  #toStandIn (entry: RecordedEntry): object {
+    const read = () => this.#endLacking(entry)
+    return new Proxy({}, {
+      get: (_, name) => name === 'then' ? undefined : read(),
+      has: (_, name) => name === 'then' ? false : read(),
+      ownKeys: read,
+      getOwnPropertyDescriptor: read,
+      getPrototypeOf: read,
+      set: read,
+      defineProperty: read,
+      deleteProperty: read
+    })
+  }
+
+  /** Makes an error of the recorded kind. Its name and its message may not be read. */
+  #toFailure (entry: RecordedEntry, isTool: boolean): unknown {
+    try {
+      return fromResultJson(JSON.stringify({ isTool }))
+    } catch (error) {
+      const get = () => this.#isOver ? 'not in the recording' : this.#endLacking(entry)
+      return Object.defineProperties(error, { name: { get }, message: { get } })
+    }
+  }
+
+  #endLacking ({ kind, key }: RecordedEntry): never {
+    this.#end({ fits: undefined, lacks: entryName(kind, key) })
+    throw new ReplayOver()
+  }
+
+  #findMissing (): JournalMismatch | undefined {
+    try {
+      super.finish()
+      return undefined
+    } catch (error) {
+      if (error instanceof JournalMismatch) return error
+      throw error
+    }
+  }
+
+  #end (end: Omit<ReplayEnd, 'reached'>): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    timers.clear(this.#grace)
+    this.#stopAll()
+    this.#onEnd({ ...end, reached: this.#total - this.#missing.size })
+  }
+}
+
+/** Returns the journal of the values that the recording has. */
+function toJournalRecord (entries: readonly RecordedEntry[]): JournalRecord {
+  const textsOf = (kind: OperationKind, toText: (entry: RecordedEntry) => string | undefined) => {
+    return Object.fromEntries(entries.flatMap((entry) => {
+      const text = entry.kind === kind ? toText(entry) : undefined
+      return text === undefined ? [] : [[entry.key, text]]
+    }))
+  }
+  return {
+    answers: textsOf('ask', (entry) => 'value' in entry ? JSON.stringify(entry.value) : undefined),
+    results: textsOf('step', (entry) => {
+      const { outcome, failure } = entry
+      if ('value' in entry) return JSON.stringify([entry.value])
+      if (outcome === 'nothing') return '[]'
+      return failure?.message === undefined ? undefined : JSON.stringify(failure)
+    }),
+    // All that are over: each passes at once.
+    sleeps: Object.fromEntries(entries.flatMap(({ kind, key, outcome }) => (
+      kind === 'sleep' && outcome === 'nothing' ? [[key, 0]] : []
+    ))),
+    order: entries.flatMap(({ kind, key, group, isBeside }): JournalEntry[] => (
+      group === undefined ? [] : [{ kind, key, group, ...isBeside === true && { isBeside } }]
+    ))
+  }
+}
+
+export interface ReplayRun extends Pick<ToolRun, 'tool' | 'args' | 'caller' | 'timeoutMs'> {
+  readonly recording: ReadRecording
+}
+
+/**
+ * Runs the tool against the recording: its `undo`, if the work of the recorded task was to be undone.
+ * Resolves when the recording ends, or at the first difference. Rejects if the tool could not be called.
+ */
+export async function replayRecording (
+  toolRuns: ToolRuns, { recording: { journal, undo, undoJournal = [] }, ...run }: ReplayRun
+): Promise<ReplayEnd> {
+  return await new Promise<ReplayEnd>((resolve, reject) => {
+    let lifetime: Lifetime | undefined
+    let isOver = false
+    const stop = () => { if (isOver) lifetime?.stop(new ReplayOver()) }
+    const onEnd = (end: ReplayEnd) => {
+      isOver = true
+      stop()
+      resolve(end)
+    }
+    const steps = new ReplayJournal(journal, onEnd)
+    const own = undo === undefined ? steps : new ReplayJournal(undoJournal, onEnd)
+    toolRuns.run({
+      ...run,
+      journal: own,
+      undone: undo && { resultOf: (key) => steps.resultOf(key) },
+      onError: (error) => own.fail(error),
+      toDeferral: () => new ReplayOver(),
+      outlet: {
+        onPending (pending) {
+          lifetime = pending
+          stop()
+        },
+        notify () {},
+        progress () {},
+        // Without an effect after the end of the replay.
+        succeed: () => own.finish(),
+        fail: reject,
+        leaveUnanswered () {},
+        openStream () { throw new TypeError('a replay has no stream') }
+      }
+    })
+  })
+}

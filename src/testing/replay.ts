@@ -1,0 +1,113 @@
+// Runs the tools of a catalog against the recordings of tasks.
+
+import type { Service } from '../app.ts'
+import type { CompiledTool } from '../catalog/compiled/definitions/compile-tool.ts'
+import { META_CLIENT_CAPABILITIES, readEnvelope, toEnvelopeJson } from '../protocol/envelope.ts'
+import { isTerminal } from '../protocol/tasks.ts'
+import type { Caller } from '../request/pipeline/caller.ts'
+import { findChangedTool } from '../tasks/record.ts'
+import { addValues, readRecording, RecordingError, type ReadRecording } from '../tasks/recording.ts'
+import { replayRecording, type ReplayEnd } from '../tasks/replay.ts'
+import { toTestSender } from './exchange.ts'
+import type { TestClient, TestPrincipal } from './options.ts'
+
+/** What a replay uses in place of what the recording lacks. */
+export interface ReplayOptions {
+  /** The arguments of the call. Those of the recording by default. */
+  readonly args?: object
+  /** Results of steps, by key. For steps whose result the recording has not. */
+  readonly results?: { readonly [key: string]: unknown }
+  /** Answers to questions, by key, as clients send them. For questions whose answer the recording has not. */
+  readonly answers?: { readonly [key: string]: unknown }
+  /** That of the recording by default, else an anonymous one. It has the scopes of the tool too. */
+  readonly principal?: TestPrincipal
+  /** The client. Its capabilities are those of the recording by default, else all. */
+  readonly client?: TestClient
+}
+
+/** Where the handler and the recording differ. */
+export interface ReplayDifference {
+  /** The file of the tool, relative to the catalog folder. */
+  readonly file: string
+  /** What the recording has there, such as `step "order"`. */
+  readonly expected: string
+  /** What the handler came to instead, such as `sleep "dry"`. `its end` if it came to nothing more. */
+  readonly came: string
+}
+
+/** What a replay has found. `reached` is the number of recorded entries that the handler came to. */
+export type ReplayResult = {
+  /** The handler came to all that it was given the time to come to, in the same order. */
+  readonly fits: true
+  readonly reached: number
+  /** What the handler threw after the last entry. The recording cannot tell whether it did so before. */
+  readonly error?: Error
+} | {
+  readonly fits: false
+  readonly reached: number
+  readonly difference: ReplayDifference
+  /** What the handler threw where it went on before. */
+  readonly error?: Error
+} | {
+  /** Nobody knows: the handler has read a value that the recording lacks. */
+  readonly fits: undefined
+  readonly reached: number
+  /** `arguments`, or such as `step "order"`. */
+  readonly lacks: string
+}
+
+/** Finds what makes a replay needless, then runs it. Rejects with a RecordingError. */
+export async function replay (
+  { catalog, toolRuns, app }: Service, document: unknown, options: ReplayOptions
+): Promise<ReplayResult> {
+  const recording = addValues(readRecording(document), options)
+  const { tools } = catalog.current.primitives
+  const tool = tools.find(({ key }) => key === recording.tool)
+  if (tool === undefined) {
+    const name = JSON.stringify(recording.tool)
+    throw new RecordingError(`The catalog has no tool ${name}: its tasks do not run`)
+  }
+  const { file, key, task } = tool
+  const differ = (expected: string, came: string): ReplayResult => {
+    return { fits: false, reached: 0, difference: { file, expected, came } }
+  }
+  if (recording.undo !== undefined && task?.undo === undefined) return differ('undo', 'a tool without undo')
+  const mayGoOn = findChangedTool(recording, tools)?.task?.mayGoOnChanged !== false
+  if (!mayGoOn && !isTerminal(recording.status)) {
+    return differ('the code that the task began with', "other code, with onDeploy: 'fail'")
+  }
+  const { args = recording.arguments ?? {} } = options
+  if (!recording.values && options.args === undefined) {
+    return { fits: undefined, reached: 0, lacks: 'arguments' }
+  }
+  const verdict = await tool.checkInput(args)
+  if (!verdict.ok) return differ('arguments that fit the inputSchema', verdict.problems.join('; '))
+  const caller = toCaller(recording, tool, options, app.log)
+  const end = await replayRecording(toolRuns, { tool: key, args, caller, timeoutMs: LIMIT_MS, recording })
+  return toResult(end, file)
+}
+
+/** How long the handler may take, in milliseconds: what it does outside its steps is done. */
+const LIMIT_MS = 30_000
+
+function toCaller (
+  recording: ReadRecording, { scopes }: CompiledTool, options: ReplayOptions, log: Caller['log']
+): Caller {
+  const { principal, client } = toTestSender(options.principal ?? recording.principal, options.client)
+  const capabilities = options.client?.capabilities ?? recording.client?.capabilities ?? client.capabilities
+  const _meta = toEnvelopeJson({ ...client, progressToken: '' })
+  return {
+    principal: { ...principal, scopes: new Set([...principal.scopes, ...scopes]) },
+    envelope: readEnvelope({ _meta: { ..._meta, [META_CLIENT_CAPABILITIES]: capabilities } }),
+    requestId: 'replay',
+    log
+  }
+}
+
+function toResult ({ fits, reached, mismatch, error, lacks = '' }: ReplayEnd, file: string): ReplayResult {
+  const more = { reached, ...error !== undefined && { error } }
+  if (fits === undefined) return { fits, reached, lacks }
+  if (mismatch === undefined) return { fits: true, ...more }
+  const { expected, came } = mismatch
+  return { fits: false, ...more, difference: { file, expected, came } }
+}
