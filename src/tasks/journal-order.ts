@@ -73,7 +73,7 @@ export class JournalOrder {
   /** Returns the error for a handler that ends before it has come to all that earlier runs came to. */
   findMissing (): JournalMismatch | undefined {
     const first = this.#firstMissing(Infinity)
-    return first && new JournalMismatch(describe(first.kind, [first.key]), 'its end')
+    return first && new JournalMismatch(toOperationText(first.kind, [first.key]), 'its end')
   }
 
   #addNew (kind: OperationKind, keys: readonly string[]): void {
@@ -120,11 +120,11 @@ export class JournalOrder {
 const toName = (kind: OperationKind, key: string): string => `${kind} ${key}`
 
 function toMismatch (first: JournalEntry, kind: OperationKind, keys: readonly string[]): JournalMismatch {
-  return new JournalMismatch(describe(first.kind, [first.key]), describe(kind, keys))
+  return new JournalMismatch(toOperationText(first.kind, [first.key]), toOperationText(kind, keys))
 }
 
-/** A sleep without a key has a number. */
-function describe (kind: OperationKind, keys: readonly string[]): string {
+/** Names operations for people, such as `step "order"`. A sleep without a key has a number. */
+export function toOperationText (kind: OperationKind, keys: readonly string[]): string {
   return `${WORDS[kind]} ${keys.map((key) => JSON.stringify(key)).join(', ')}`
 }
 

@@ -5,13 +5,14 @@ import { isObject } from '../protocol/json-rpc.ts'
 import type { OperationKind } from '../request/questions/input-round.ts'
 import { createReader } from '../schema/reader.ts'
 import { Type } from '../schema/type.ts'
+import { toOperationText } from './journal-order.ts'
 import type { JournalRecord, TaskRecord } from './record.ts'
 
 /** The form of the recordings of this release. Add one when an earlier release would misread a recording. */
 const FORM = 1
 
-/** Such as `step "order"`: a step and a question may have the same key. */
-export const entryName = (kind: OperationKind, key: string): string => `${kind} ${JSON.stringify(key)}`
+/** A step and a question may have the same key. */
+export const entryName = (kind: OperationKind, key: string): string => toOperationText(kind, [key])
 
 const optionalText = Type.Optional(Type.String())
 const entryShape = Type.Object({
@@ -68,29 +69,6 @@ export function readRecording (document: unknown): ReadRecording {
   throw new RecordingError(
     'This is no recording of a task: pass the object that `trivet tasks show ID --recording` prints as JSON'
   )
-}
-
-interface MoreValues {
-  readonly results?: { readonly [key: string]: unknown }
-  readonly answers?: { readonly [key: string]: unknown }
-}
-
-/** Adds values that the recording lacks. */
-export function addValues (
-  recording: ReadRecording, { results = {}, answers = {} }: MoreValues
-): ReadRecording {
-  const toWhole = (entry: RecordedEntry): RecordedEntry => {
-    const { kind, key, outcome } = entry
-    const values = kind === 'step' ? results : answers
-    const isLacking = outcome === 'value' && !('value' in entry) && Object.hasOwn(values, key)
-    return isLacking ? { ...entry, value: values[key] } : entry
-  }
-  const { journal, undoJournal } = recording
-  return {
-    ...recording,
-    journal: journal.map(toWhole),
-    ...undoJournal && { undoJournal: undoJournal.map(toWhole) }
-  }
 }
 
 export interface RecordingOptions {

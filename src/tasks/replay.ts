@@ -14,15 +14,15 @@ import { entryName, type ReadRecording, type RecordedEntry } from './recording.t
 
 /** How a replay ended. */
 export interface ReplayEnd {
-  /** `undefined`: the handler has read a value that the recording lacks. */
+  /** `undefined`: the recording lacks something. */
   readonly fits: boolean | undefined
   /** How many recorded entries the handler came to. */
   readonly reached: number
   /** The first difference. */
-  readonly mismatch?: Pick<JournalMismatch, 'expected' | 'came'>
+  readonly mismatch?: { readonly expected: string, readonly came: string }
   /** What the handler threw, or what ended it. */
   readonly error?: Error
-  /** The entry whose value the handler has read. */
+  /** The entry whose value the handler has read, or whose end it waits for. */
   readonly lacks?: string
 }
 
@@ -30,6 +30,8 @@ export interface ReplayEnd {
 const PATIENCE_MS = 1000
 /** How long the other branches may take for their next operation once one is where the recording ends. */
 const GRACE_MS = 500
+
+const NEVER = new Promise<never>(() => {})
 
 /** Ends the handler. */
 class ReplayOver extends RequestCancelled {
@@ -45,8 +47,8 @@ class ReplayJournal extends TaskJournal {
   readonly #missing: Set<string>
   readonly #total: number
   readonly #onEnd: (end: ReplayEnd) => void
-  /** Whether a branch of the handler is where the recording ends. */
-  #isAtEnd = false
+  /** The operation of a branch that is where the recording ends. */
+  #last: string | undefined
   #isOver = false
   #grace: Timer | undefined
   #stopAll = (): void => {}
@@ -67,52 +69,56 @@ class ReplayJournal extends TaskJournal {
     this.adopt({
       patienceMs: PATIENCE_MS,
       onMismatch: (error) => {
-        if (error instanceof JournalMismatch) this.#end({ fits: false, mismatch: error })
+        if (error instanceof JournalMismatch) this.#end({ fits: false, mismatch: toWords(error) })
       }
     })
     this.restore(toJournalRecord(entries))
   }
 
   override enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined {
-    if (this.#isOver) throw new ReplayOver()
+    // A handler that catches the end must not go round for ever.
+    if (this.#isOver) return NEVER
     const entering = super.enter(kind, keys)
     const names = keys.map((key) => entryName(kind, key))
     for (const name of names) this.#missing.delete(name)
-    if (this.#isAtEnd) this.#look()
-    const isRecorded = names.every((name) => (this.#entries.get(name)?.outcome ?? 'open') !== 'open')
-    return isRecorded ? entering : this.#stay(entering)
+    if (this.#last !== undefined) this.#waitForOthers(this.#last)
+    const open = names.find((name) => (this.#entries.get(name)?.outcome ?? 'open') === 'open')
+    return open === undefined ? entering : this.#stay(open, entering)
   }
 
-  /** The recording has no more of this branch. It waits while other branches go on. */
-  async #stay (entering: Promise<void> | undefined): Promise<never> {
+  /** Stays at an operation that has not ended in the recording, or is not in it. Other branches go on. */
+  async #stay (name: string, entering: Promise<void> | undefined): Promise<never> {
     if (entering !== undefined) await entering
-    this.#isAtEnd = true
-    this.#look()
+    this.#last = name
+    this.#waitForOthers(name)
     return await this.#over
   }
 
-  #look (): void {
-    if (this.#missing.size === 0) return this.#end({ fits: true })
+  #waitForOthers (last: string): void {
     timers.clear(this.#grace)
-    this.#grace = timers.setTimeout(() => this.#end({ fits: true }), GRACE_MS)
+    if (this.#missing.size === 0) this.#end({ fits: true })
+    else this.#grace = timers.setTimeout(() => this.#end({ fits: undefined, lacks: last }), GRACE_MS)
   }
 
-  /** The recorded answer does not fit the question: a task would ask again. */
-  override ask (): void {
-    this.#end({ fits: true })
+  /** The recorded answer does not fit the question, or there is none: a task would ask. */
+  override ask (key: string): void {
+    this.#end(this.#missing.size === 0 ? { fits: true } : { fits: undefined, lacks: entryName('ask', key) })
     throw new ReplayOver()
   }
 
   override finish (): void {
     const mismatch = this.#findMissing()
-    this.#end(mismatch === undefined ? { fits: true } : { fits: false, mismatch })
+    this.#end(mismatch === undefined ? { fits: true } : { fits: false, mismatch: toWords(mismatch) })
   }
 
   /** Ends the replay: the handler has thrown, or was stopped. */
   fail (error: unknown): void {
     const missing = this.#findMissing()
-    const mismatch = missing && { expected: missing.expected, came: 'an error' }
-    this.#end({ fits: mismatch === undefined, ...mismatch && { mismatch }, error: toError(error) })
+    this.#end({
+      fits: missing === undefined,
+      ...missing && { mismatch: { expected: missing.expected, came: 'an error' } },
+      error: toError(error)
+    })
   }
 
   standIn (kind: 'step' | 'ask', key: string): { readonly value: unknown } | undefined {
@@ -140,10 +146,7 @@ class ReplayJournal extends TaskJournal {
       has: (_, name) => name === 'then' ? false : read(),
       ownKeys: read,
       getOwnPropertyDescriptor: read,
-      getPrototypeOf: read,
-      set: read,
-      defineProperty: read,
-      deleteProperty: read
+      getPrototypeOf: read
     })
   }
 
@@ -180,6 +183,8 @@ class ReplayJournal extends TaskJournal {
     this.#onEnd({ ...end, reached: this.#total - this.#missing.size })
   }
 }
+
+const toWords = ({ expected, came }: JournalMismatch) => ({ expected, came })
 
 /** Returns the journal of the values that the recording has. */
 function toJournalRecord (entries: readonly RecordedEntry[]): JournalRecord {

@@ -110,16 +110,16 @@ export interface TestCatalog extends TestCaller {
    * If the work of the task was to be undone, `undo` runs instead, against its own journal.
    *
    * A recording without values needs `args` in the options. A value that it lacks may be passed on, and ends
-   * the replay with `lacks` when it is read. `if (value)` takes it as true, and `===` as different from
-   * all: without values a difference may come from that. Give `results` and `answers`, or record with
-   * `--values`.
+   * the replay with `lacks` when it is read. But `if (value)` takes it as true, and `===` as different from
+   * all others: without values, what is found may come from that. A recording of `--values` has them.
    *
    * Rejects with a RecordingError for a document that is no recording, for one of a newer release, and for a
    * tool that the catalog lacks.
    *
    * @example
    * const recording = JSON.parse(await readFile('recordings/print-book.json', 'utf8'))
-   * const { fits, difference } = await shop.replay(recording)
+   * const { fits, difference, lacks } = await shop.replay(recording)
+   * assert.ok(fits, JSON.stringify({ difference, lacks }))
    */
   replay (recording: unknown, options?: ReplayOptions): Promise<ReplayResult>
   /** Waits for requests that are being served, and ends the service. Its state is lost. Idempotent. */

@@ -6,8 +6,8 @@ import { META_CLIENT_CAPABILITIES, readEnvelope, toEnvelopeJson } from '../proto
 import { isTerminal } from '../protocol/tasks.ts'
 import type { Caller } from '../request/pipeline/caller.ts'
 import { findChangedTool } from '../tasks/record.ts'
-import { addValues, readRecording, RecordingError, type ReadRecording } from '../tasks/recording.ts'
-import { replayRecording, type ReplayEnd } from '../tasks/replay.ts'
+import { readRecording, RecordingError, type ReadRecording } from '../tasks/recording.ts'
+import { replayRecording } from '../tasks/replay.ts'
 import { toTestSender } from './exchange.ts'
 import type { TestClient, TestPrincipal } from './options.ts'
 
@@ -15,10 +15,6 @@ import type { TestClient, TestPrincipal } from './options.ts'
 export interface ReplayOptions {
   /** The arguments of the call. Those of the recording by default. */
   readonly args?: object
-  /** Results of steps, by key. For steps whose result the recording has not. */
-  readonly results?: { readonly [key: string]: unknown }
-  /** Answers to questions, by key, as clients send them. For questions whose answer the recording has not. */
-  readonly answers?: { readonly [key: string]: unknown }
   /** That of the recording by default, else an anonymous one. It has the scopes of the tool too. */
   readonly principal?: TestPrincipal
   /** The client. Its capabilities are those of the recording by default, else all. */
@@ -35,32 +31,31 @@ export interface ReplayDifference {
   readonly came: string
 }
 
-/** What a replay has found. `reached` is the number of recorded entries that the handler came to. */
-export type ReplayResult = {
-  /** The handler came to all that it was given the time to come to, in the same order. */
-  readonly fits: true
+/** What a replay has found. */
+export interface ReplayResult {
+  /** Whether the handler came to what is recorded, in the same order. `undefined`: see `lacks`. */
+  readonly fits: boolean | undefined
+  /** How many of the recorded steps, questions and sleeps the handler came to. */
   readonly reached: number
-  /** What the handler threw after the last entry. The recording cannot tell whether it did so before. */
+  /** The first difference, if `fits` is false. */
+  readonly difference?: ReplayDifference
+  /**
+   * What the recording lacks to tell whether it fits: `arguments`, or such as `step "order"`. The handler has
+   * read its value, or waits for its end before it comes to the rest.
+   */
+  readonly lacks?: string
+  /**
+   * What the handler threw. If the recording fits, it did so after all that is recorded: nobody knows whether
+   * the task did the same.
+   */
   readonly error?: Error
-} | {
-  readonly fits: false
-  readonly reached: number
-  readonly difference: ReplayDifference
-  /** What the handler threw where it went on before. */
-  readonly error?: Error
-} | {
-  /** Nobody knows: the handler has read a value that the recording lacks. */
-  readonly fits: undefined
-  readonly reached: number
-  /** `arguments`, or such as `step "order"`. */
-  readonly lacks: string
 }
 
 /** Finds what makes a replay needless, then runs it. Rejects with a RecordingError. */
 export async function replay (
   { catalog, toolRuns, app }: Service, document: unknown, options: ReplayOptions
 ): Promise<ReplayResult> {
-  const recording = addValues(readRecording(document), options)
+  const recording = readRecording(document)
   const { tools } = catalog.current.primitives
   const tool = tools.find(({ key }) => key === recording.tool)
   if (tool === undefined) {
@@ -83,8 +78,9 @@ export async function replay (
   const verdict = await tool.checkInput(args)
   if (!verdict.ok) return differ('arguments that fit the inputSchema', verdict.problems.join('; '))
   const caller = toCaller(recording, tool, options, app.log)
-  const end = await replayRecording(toolRuns, { tool: key, args, caller, timeoutMs: LIMIT_MS, recording })
-  return toResult(end, file)
+  const run = { tool: key, args, caller, timeoutMs: LIMIT_MS, recording }
+  const { mismatch, ...end } = await replayRecording(toolRuns, run)
+  return mismatch === undefined ? end : { ...end, difference: { file, ...mismatch } }
 }
 
 /** How long the handler may take, in milliseconds: what it does outside its steps is done. */
@@ -102,12 +98,4 @@ function toCaller (
     requestId: 'replay',
     log
   }
-}
-
-function toResult ({ fits, reached, mismatch, error, lacks = '' }: ReplayEnd, file: string): ReplayResult {
-  const more = { reached, ...error !== undefined && { error } }
-  if (fits === undefined) return { fits, reached, lacks }
-  if (mismatch === undefined) return { fits: true, ...more }
-  const { expected, came } = mismatch
-  return { fits: false, ...more, difference: { file, expected, came } }
 }

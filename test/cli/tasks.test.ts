@@ -107,11 +107,45 @@ t.test('retry refuses a task that sleeps', async (t) => {
   t.match((await run(['retry', 'task_0', '--json'])).out, /"code": "request"[^]*There is no task \\"task_0\\"/)
 })
 
+t.test('a recording is JSON on standard output, and has values only if asked for', async (t) => {
+  const { taskId } = await client.call('sleeps', { book: 'a secret title' })
+  const { out, err, exitCode } = await run(['show', taskId, '--recording'])
+  t.strictSame([err, exitCode], ['', 0])
+  const { fingerprint, trivet, ...recording } = JSON.parse(out)
+  t.match([fingerprint, trivet], [/^.{43}$/, /^\d+\.\d+\.\d+/])
+  t.strictSame(recording, {
+    recording: 1,
+    tool: 'sleeps',
+    status: 'working',
+    values: false,
+    journal: [
+      { kind: 'step', key: 'first', group: 1, outcome: 'value' },
+      { kind: 'sleep', key: '0', group: 2, outcome: 'open' }
+    ]
+  })
+  t.notMatch(out, /secret/)
+  const whole = JSON.parse((await run(['show', taskId, '--recording', '--values'])).out)
+  t.match(whole, {
+    values: true,
+    arguments: { book: 'a secret title' },
+    principal: { scopes: [] },
+    journal: [{ value: 'a secret of a step' }, {}]
+  })
+  const unknown = await run(['show', 'task_0', '--recording', '--values'])
+  t.match(unknown, { out: '', err: /answers 404: There is no task "task_0"/, exitCode: 1 })
+  for (const [query, problem] of [
+    ['recording=yes', /recording must be 1/], ['values=1', /values=1 needs recording=1/]
+  ] as const) {
+    const { status, body } = await send(`/tasks/${taskId}?${query}`, bearer(TOKEN))
+    t.match([status, body], [400, problem])
+  }
+})
+
 t.test('with a token, every route of tasks needs it', async (t) => {
   const { taskId } = await client.call('sleeps')
   for (const headers of [{}, bearer('wrong'), bearer(`${TOKEN}x`), { authorization: TOKEN }, bearer('')]) {
     for (const [method, path] of [
-      ['GET', '/tasks'], ['GET', `/tasks/${taskId}`], ['POST', `/tasks/${taskId}/cancel`],
+      ['GET', '/tasks'], ['GET', `/tasks/${taskId}`], ['GET', `/tasks/${taskId}?recording=1&values=1`], ['POST', `/tasks/${taskId}/cancel`],
       ['POST', `/tasks/${taskId}/retry`]
     ] as const) {
       const { status, body, headers: answered } = await send(path, headers, method)
@@ -134,6 +168,8 @@ t.test('with a token, every route of tasks needs it', async (t) => {
 t.test('each change and each refusal is in the log and in the audit log, without the token', async (t) => {
   const { taskId } = await client.call('sleeps')
   const { requestId } = await runJson(['cancel', taskId])
+  await run(['show', taskId, '--recording'])
+  await run(['show', taskId, '--recording', '--values'])
   await send('/tasks', bearer('another'))
   await guarded.stop()
   const linesOf = (text: string, part: string) => (
@@ -147,6 +183,11 @@ t.test('each change and each refusal is in the log and in the audit log, without
   const line = log.find(({ reqId }) => reqId === requestId)
   t.match(line, { ...done, level: 30, msg: 'an operator changed a task' })
   t.match(audit.find((line) => line.requestId === requestId), { ...done, event: 'operator' })
+  const read = { ...done, action: 'values' }
+  const reads = log.filter(({ reqId, action }) => reqId === requestId && action !== 'cancel')
+  t.equal(reads.length, 1, 'a recording without values is no act')
+  t.match(reads, [{ ...read, level: 30, msg: 'an operator read the values of a task' }])
+  t.match(audit.filter((line) => line.requestId === requestId), [{}, { ...read, event: 'operator' }])
   const denied = { outcome: 'denied', action: '/tasks', address: '127.0.0.1' }
   t.match(log.at(-1), { ...denied, msg: 'an operator was refused' })
   t.match(audit.at(-1), denied)
@@ -160,7 +201,11 @@ t.test('without a token tasks are shown, and nothing is changed', async (t) => {
   const { taskId } = await new TaskClient(async (parts) => await post(t, open.url, parts)).call('sleeps')
   t.match(JSON.parse((await send('/tasks', {}, 'GET', origin)).body), { tasks: [{ taskId }] })
   t.equal((await send(`/tasks/${taskId}`, {}, 'GET', origin)).status, 200)
+  t.equal((await send(`/tasks/${taskId}?recording=1`, {}, 'GET', origin)).status, 200)
   for (const headers of [{}, bearer(TOKEN), bearer('')]) {
+    const values = await send(`/tasks/${taskId}?recording=1&values=1`, headers, 'GET', origin)
+    t.match([values.status, values.body], [403, /Values are not shown here: set TRIVET_ADMIN_TOKEN/])
+    t.notMatch(values.body, /secret|journal/)
     for (const action of ['cancel', 'retry']) {
       const { status, body } = await send(`/tasks/${taskId}/${action}`, headers, 'POST', origin)
       t.match([status, body], [403, /cannot be changed here: set TRIVET_ADMIN_TOKEN for the service/])
@@ -190,6 +235,8 @@ t.test('arguments that cannot be used, and addresses that are none', async (t) =
     [['stop', '--admin', 'http://127.0.0.1:1'], /Allowed choices are list, show, cancel, retry/],
     [['list', '--admin', 'nowhere'], /--admin must be an http:\/\/ or https:\/\/ URL/],
     [['list', '--older-than', '5', '--admin', 'http://127.0.0.1:1'], /--older-than must be a time such as/],
+    [['list', '--recording', '--admin', 'http://127.0.0.1:1'], /--recording is a flag of tasks show/],
+    [['show', 'task_1', '--values', '--admin', 'http://127.0.0.1:1'], /--values needs --recording/],
     [['list', '--limit', '0', '--admin', 'http://127.0.0.1:1'], /--limit must be a number/]
   ]
   for (const [args, message] of cases) {
