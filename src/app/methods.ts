@@ -28,6 +28,7 @@ export function openTasks ({ config, backend, catalog, sealer, log, clock }: Ope
     log,
     maxPerOwner: config.maxTasksPerCaller,
     graceMs: config.taskGraceMs,
+    patienceMs: config.taskPatienceMs,
     leaseMs: config.taskLeaseMs,
     now: clock.now,
     snapshot: () => catalog.current,

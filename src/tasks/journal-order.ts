@@ -10,17 +10,10 @@ export interface JournalEntry {
   readonly key: string
   /** The operations of a group ran beside each other. A run may come to them in any order. */
   readonly group: number
-  /** Whether the operation began while another one ran. */
-  readonly isBeside?: true
 }
 
-/**
- * How long an operation waits for those before it, in milliseconds. Another branch of a `Promise.all` may
- * come to them, after something that is in no journal.
- */
-const PATIENCE_MS = 30_000
 /** The bytes of an entry as JSON, without its key. */
-const ENTRY_BYTES = 36
+const ENTRY_BYTES = 32
 
 export class JournalOrder {
   readonly #entries: JournalEntry[] = []
@@ -28,14 +21,16 @@ export class JournalOrder {
   /** The entries of earlier runs that this run has not come to. */
   readonly #missing = new Set<JournalEntry>()
   readonly #waiting = new Set<() => void>()
-  /** The first group in which operations ran beside each other: from there on, branches may go on. */
-  #branchGroup = Infinity
   #lastGroup = 0
   #running = 0
   #bytes = 0
   readonly #patienceMs: number
 
-  constructor (patienceMs: number = PATIENCE_MS) {
+  /**
+   * @param patienceMs how long an operation waits for those before it. Another branch of a `Promise.all` may
+   *   come to them, after something that is in no journal: nobody can tell it from other code at once.
+   */
+  constructor (patienceMs: number) {
     this.#patienceMs = patienceMs
   }
 
@@ -53,19 +48,17 @@ export class JournalOrder {
 
   /**
    * Notes that the handler has come to operations that begin at the same time. Call `leave` when they have
-   * ended. Returns a promise if they must wait for others. Throws, or rejects with, a JournalMismatch if
-   * earlier runs came to another operation first.
+   * ended. Returns a promise if they must wait for others, which rejects with a JournalMismatch if these do
+   * not come.
    */
   enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined {
     const entries = keys.map((key) => this.#byName.get(toName(kind, key)))
     for (const entry of entries) if (entry !== undefined) this.#missing.delete(entry)
     const group = Math.max(...entries.map((entry) => entry?.group ?? Infinity))
-    const first = this.#firstMissing(group)
-    if (first !== undefined && first.group < this.#branchGroup) throw toMismatch(first, kind, keys)
-    this.#addNew(kind, keys)
-    this.#running++
     for (const look of this.#waiting) look()
-    return first === undefined ? undefined : this.#waitFor(group, kind, keys)
+    if (this.#firstMissing(group) !== undefined) return this.#wait(group, kind, keys)
+    this.#begin(kind, keys)
+    return undefined
   }
 
   leave (): void { this.#running-- }
@@ -76,20 +69,24 @@ export class JournalOrder {
     return first && new JournalMismatch(toOperationText(first.kind, [first.key]), 'its end')
   }
 
-  #addNew (kind: OperationKind, keys: readonly string[]): void {
-    const isBeside = this.#running > 0
-    const group = isBeside ? this.#lastGroup : this.#lastGroup + 1
+  async #wait (group: number, kind: OperationKind, keys: readonly string[]): Promise<void> {
+    await this.#waitFor(group, kind, keys)
+    // Not before: what never begins must not be in the journal.
+    this.#begin(kind, keys)
+  }
+
+  #begin (kind: OperationKind, keys: readonly string[]): void {
+    const group = this.#running > 0 ? this.#lastGroup : this.#lastGroup + 1
     for (const key of keys) {
-      if (this.#byName.has(toName(kind, key))) continue
-      this.#add({ kind, key, group, ...isBeside && { isBeside } })
+      if (!this.#byName.has(toName(kind, key))) this.#add({ kind, key, group })
     }
+    this.#running++
   }
 
   #add (entry: JournalEntry): void {
     this.#entries.push(entry)
     this.#byName.set(toName(entry.kind, entry.key), entry)
     this.#lastGroup = Math.max(this.#lastGroup, entry.group)
-    if (entry.isBeside === true) this.#branchGroup = Math.min(this.#branchGroup, entry.group)
     this.#bytes += Buffer.byteLength(entry.key) + ENTRY_BYTES
   }
 

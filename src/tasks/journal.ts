@@ -73,7 +73,7 @@ export class TaskJournal implements Journal {
       state: { answers: new Map(), results: new Map() },
       asked: new Map(),
       sleeps: new Map(),
-      order: new JournalOrder(this.#owner?.patienceMs)
+      order: new JournalOrder(this.#owner?.patienceMs ?? 0)
     }
     return this.#lazyEntries
   }
@@ -121,19 +121,21 @@ export class TaskJournal implements Journal {
   adopt (owner: JournalOwner): void { this.#owner = owner }
 
   enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined {
+    // A later run, which has the result of the step, does not come to what is in it.
+    if (this.#isInStep) return undefined
     const { order } = this.#entries
-    try {
-      const entering = order.enter(kind, keys)
-      if (this.isTask && order.bytes > MAX_STATE_BYTES) throw toExcess(order.bytes)
-      entering?.catch((error: Error) => this.#owner?.onMismatch?.(error))
-      return entering
-    } catch (error) {
-      if (error instanceof Error) this.#owner?.onMismatch?.(error)
-      throw error
-    }
+    const entering = order.enter(kind, keys)
+    entering?.catch((error: Error) => this.#owner?.onMismatch?.(error))
+    if (!this.isTask || order.bytes <= MAX_STATE_BYTES) return entering
+    const excess = toExcess(order.bytes)
+    this.#owner?.onMismatch?.(excess)
+    throw excess
   }
 
-  leave (): void { this.#entries.order.leave() }
+  leave (): void { if (!this.#isInStep) this.#entries.order.leave() }
+
+  /** Whether a step is running that has called this. */
+  get #isInStep (): boolean { return steps.getStore() === this }
 
   finish (): void {
     const mismatch = this.#lazyEntries?.order.findMissing()
@@ -160,7 +162,8 @@ export class TaskJournal implements Journal {
     if (this.#write === undefined) return undefined
     const excess = this.findExcess()
     if (excess === undefined) return this.#write()
-    this.state.results.delete(key)
+    // A handler that catches the failure comes to it again, and the work is not done again.
+    this.state.results.set(key, toFailureJson(excess))
     return Promise.reject(excess)
   }
 
@@ -175,7 +178,7 @@ export class TaskJournal implements Journal {
   }
 
   async sleep (ms: number, name: string | undefined, wait: Wait): Promise<void> {
-    if (steps.getStore() === this) {
+    if (this.#isInStep) {
       throw new Error('sleep: a step must not sleep, because it would be called again; sleep between steps')
     }
     const key = name ?? String(this.#sleepCount++)

@@ -66,8 +66,8 @@ export interface TaskFacts {
   readonly arguments?: unknown
 }
 
-/** A task whose record this replica cannot open. */
-export interface SealedTask { readonly taskId: string, readonly left: 'sealed' }
+/** A task whose record this replica cannot read: it lacks the secret, or a newer release wrote the record. */
+export interface UnreadTask { readonly taskId: string, readonly left: 'sealed' | 'newer' }
 
 export interface TaskFilter {
   readonly status?: string | undefined
@@ -79,7 +79,7 @@ export interface TaskFilter {
 }
 
 export interface TaskListing {
-  readonly tasks: ReadonlyArray<TaskFacts | SealedTask>
+  readonly tasks: ReadonlyArray<TaskFacts | UnreadTask>
   /** Continues the list. Absent at its end. A listing that took long may have no task and a cursor. */
   readonly nextCursor?: string | undefined
 }
@@ -88,7 +88,7 @@ export interface TaskListing {
 export interface TaskChange {
   readonly outcome: 'done' | 'refused' | 'unknown'
   readonly problem?: string
-  readonly task?: TaskFacts | SealedTask
+  readonly task?: TaskFacts | UnreadTask
 }
 
 /** Tasks that are due and that no replica runs. */
@@ -124,7 +124,7 @@ export class TaskOperator {
    */
   async list (filter: TaskFilter, cursor: string | undefined, limit: number): Promise<TaskListing> {
     const endsAt = clock.monotonic() + LIST_MS
-    const tasks: Array<TaskFacts | SealedTask> = []
+    const tasks: Array<TaskFacts | UnreadTask> = []
     let nextCursor = cursor
     do {
       const page = await this.#dependencies.dueTimes.list(nextCursor, Math.min(limit, PAGE))
@@ -140,7 +140,7 @@ export class TaskOperator {
   }
 
   /** Resolves to `undefined` for an unknown task. */
-  async show (id: string): Promise<TaskFacts | SealedTask | undefined> {
+  async show (id: string): Promise<TaskFacts | UnreadTask | undefined> {
     const entry = await this.#find(id)
     return entry && await this.#read(entry, true)
   }
@@ -151,7 +151,7 @@ export class TaskOperator {
     const record = entry && await this.#dependencies.records.look(keyFrom(entry.entry))
     const task = entry && await this.#read(entry)
     if (record === undefined || task === undefined) return { outcome: 'unknown' }
-    if (record === 'sealed') return { outcome: 'refused', problem: refusalOf(task), task }
+    if (typeof record === 'string') return { outcome: 'refused', problem: refusalOf(task), task }
     return { outcome: 'done', task, recording: toRecording(record, options) }
   }
 
@@ -188,7 +188,7 @@ export class TaskOperator {
     if (entry === undefined) return { outcome: 'unknown' }
     const key = keyFrom(entry.entry)
     const before = await records.look(key)
-    const applied = before === 'sealed' ? undefined : await transitions.apply(key, { type })
+    const applied = typeof before === 'string' ? undefined : await transitions.apply(key, { type })
     const task = await this.#read(entry)
     if (task === undefined) return { outcome: 'unknown' }
     if (applied?.transition !== undefined) return { outcome: 'done', task }
@@ -211,12 +211,12 @@ export class TaskOperator {
   }
 
   /** Resolves to `undefined` if the record does not exist any more, or not yet. */
-  async #read ({ entry, inMs }: DueEntry, isWhole = false): Promise<TaskFacts | SealedTask | undefined> {
+  async #read ({ entry, inMs }: DueEntry, isWhole = false): Promise<TaskFacts | UnreadTask | undefined> {
     const { records, storeClock, leaseMs, reports, auditedArguments } = this.#dependencies
     const key = keyFrom(entry)
     const record = await records.look(key)
     if (record === undefined) return undefined
-    if (record === 'sealed') return { taskId: key.id, left: 'sealed' }
+    if (typeof record === 'string') return { taskId: key.id, left: record }
     const now = storeClock.now()
     return {
       ...toFacts(key, record, now),
@@ -244,7 +244,7 @@ function toFacts (
     subject: principal.subject,
     clientId: principal.clientId,
     createdAt: toIso(createdAt),
-    ageMs: Math.max(0, now - createdAt),
+    ageMs: Math.max(0, Math.round(now - createdAt)),
     lastUpdatedAt: toIso(updatedAt),
     expiresAt: toIso(endOf(record)),
     // The end of a task takes a number too.
@@ -262,15 +262,16 @@ function toFacts (
 }
 
 function waitReasonOf (record: TaskRecord): WaitReason | undefined {
+  const reason = record.pause ?? (isAsleep(record) ? 'sleep' : 'replica')
   switch (phaseOf(record)) {
     case 'running': case 'undoing': return undefined
-    case 'over': return record.undo === 'due' ? record.pause ?? 'replica' : undefined
+    case 'over': return record.undo === 'due' ? reason : undefined
     case 'asking': return 'question'
-    case 'waiting': return record.pause ?? (isAsleep(record) ? 'sleep' : 'replica')
+    case 'waiting': return reason
   }
 }
 
-function matches (task: TaskFacts | SealedTask, filter: TaskFilter): boolean {
+function matches (task: TaskFacts | UnreadTask, filter: TaskFilter): boolean {
   const { olderThanMs, ...equal } = filter
   const wanted = Object.entries(equal).filter(([, value]) => value !== undefined)
   // Nobody can tell whether a filter fits a task that cannot be opened.
@@ -280,14 +281,19 @@ function matches (task: TaskFacts | SealedTask, filter: TaskFilter): boolean {
 }
 
 /** Says why a task was not changed, in words that continue "The task". */
-function refusalOf (task: TaskFacts | SealedTask): string {
-  if (!('phase' in task)) return 'is sealed with a secret that this replica lacks. Ask another replica'
-  switch (task.phase) {
-    case 'over': return `has ended: ${task.status}`
-    case 'undoing': return `has ended: ${task.status}, and its work is being undone`
+function refusalOf (task: TaskFacts | UnreadTask): string {
+  if (!('phase' in task)) {
+    return task.left === 'sealed'
+      ? 'is sealed with a secret that this replica lacks. Ask another replica'
+      : 'was written by a newer release. Ask a replica of that release'
+  }
+  const { phase, status, undo, wakesAt } = task
+  switch (phase) {
+    case 'over': return `has ended: ${status}${undo === 'due' ? ', and its work is to be undone' : ''}`
+    case 'undoing': return `has ended: ${status}, and its work is being undone`
     case 'running': return 'runs, or is taken over when its lease has ended'
     case 'asking': return 'waits for an answer of its user'
-    case 'waiting': return `sleeps until ${task.wakesAt}`
+    case 'waiting': return `sleeps until ${wakesAt}`
   }
 }
 

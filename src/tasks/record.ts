@@ -156,7 +156,7 @@ function endOfWork ({ createdAt, ttlMs }: TaskOrigin): number {
 }
 
 /** Returns when `undo` must have ended, in milliseconds since the epoch: before the record expires. */
-function endOfUndo (origin: TaskOrigin): number {
+export function endOfUndo (origin: TaskOrigin): number {
   return endOf(origin) - Math.min(UNDO_MARGIN_MS, origin.keepResultMs / 2)
 }
 
@@ -179,8 +179,9 @@ export function phaseOf ({ status, isRunning }: Pick<TaskRecord, 'status' | 'isR
 }
 
 /** Whether the handler has asked to run again at the time when it does. */
-export function isAsleep ({ pause, wakesAt, sleeps }: TaskRecord): boolean {
-  return pause === undefined && Object.values(sleeps).some((endsAt) => endsAt === wakesAt)
+export function isAsleep ({ pause, wakesAt, sleeps, undo, undoJournal }: TaskRecord): boolean {
+  const own = undo === undefined ? sleeps : undoJournal?.sleeps ?? {}
+  return pause === undefined && Object.values(own).some((endsAt) => endsAt === wakesAt)
 }
 
 /** Compares what handlers and `authorize` see of a caller. Each token has its own times and id. */

@@ -20,7 +20,6 @@ const entryShape = Type.Object({
   key: Type.String(),
   /** The entries of a group ran beside each other. Absent for an entry that may come at any time. */
   group: Type.Optional(Type.Integer()),
-  isBeside: Type.Optional(Type.Boolean()),
   /**
    * `value`: a step has returned it, or a question was answered with it. `nothing`: the step has returned
    * nothing, or the sleep is over. `failure`: the step has failed. `open`: it has not ended.

@@ -4,6 +4,7 @@
 import { ownerOf, type Principal } from '../access/principal.ts'
 import { random } from '../base/time.ts'
 import { Limit, ShareUsed } from '../limits/limits.ts'
+import { TaskNotReadable } from '../protocol/errors.ts'
 import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.ts'
 import { retryOutage } from '../store/records/lost-replies.ts'
 import { createRemovals, type Removals } from '../store/records/removals.ts'
@@ -11,7 +12,7 @@ import {
   StoreUnavailable, type StateKey, type StateRecord, type StateStore, type StateValue
 } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
-import { endOf, lifetimeOf, readTaskBytes, toTaskBytes, type TaskRecord } from './record.ts'
+import { endOf, endOfUndo, lifetimeOf, readTaskBytes, toTaskBytes, type TaskRecord } from './record.ts'
 
 /** A record and the version under which it was read. */
 export interface StoredTask { readonly record: TaskRecord, readonly version: string }
@@ -121,10 +122,18 @@ export class TaskRecords {
     return stored && this.#open(entry, stored)
   }
 
-  /** Reads without a use, for operators. Resolves to `sealed` if this replica cannot open the record. */
-  async look ({ state, entry }: TaskKey): Promise<TaskRecord | 'sealed' | undefined> {
+  /**
+   * Reads without a use, for operators. Resolves to `sealed` if this replica cannot open the record, and to
+   * `newer` if a newer release wrote it in a form of its own.
+   */
+  async look ({ state, entry }: TaskKey): Promise<TaskRecord | 'sealed' | 'newer' | undefined> {
     const stored = await this.#store.peek(state)
-    return stored && (this.#open(entry, stored)?.record ?? 'sealed')
+    try {
+      return stored && (this.#open(entry, stored)?.record ?? 'sealed')
+    } catch (error) {
+      if (error instanceof TaskNotReadable) return 'newer'
+      throw error
+    }
   }
 
   /** Resolves to `undefined` if the record has changed or expired since it was read. */
@@ -149,9 +158,11 @@ export class TaskRecords {
     return { bytes: Buffer.from(sealed, 'latin1') }
   }
 
-  /** Takes one of the owner's places for unfinished tasks. */
-  async #reserve (key: TaskKey, { network, createdAt, ttlMs }: TaskRecord): Promise<void> {
-    const lifetime = { idleMs: ttlMs, endsAt: createdAt + ttlMs }
+  /** Takes one of the owner's places for unfinished tasks. Its work may be undone after its time limit. */
+  async #reserve (key: TaskKey, record: TaskRecord): Promise<void> {
+    const { network, createdAt, ttlMs, mayUndo } = record
+    const endsAt = mayUndo ? endOfUndo(record) : createdAt + ttlMs
+    const lifetime = { idleMs: endsAt - createdAt, endsAt }
     const limit = this.#unfinished
     const place = await this.#places.create(network, toPlace(key), EMPTY_VALUE, lifetime, limit.max)
       .catch((error: unknown) => {

@@ -206,8 +206,8 @@ function toJournalRecord (entries: readonly RecordedEntry[]): JournalRecord {
     sleeps: Object.fromEntries(entries.flatMap(({ kind, key, outcome }) => (
       kind === 'sleep' && outcome === 'nothing' ? [[key, 0]] : []
     ))),
-    order: entries.flatMap(({ kind, key, group, isBeside }): JournalEntry[] => (
-      group === undefined ? [] : [{ kind, key, group, ...isBeside === true && { isBeside } }]
+    order: entries.flatMap(({ kind, key, group }): JournalEntry[] => (
+      group === undefined ? [] : [{ kind, key, group }]
     ))
   }
 }

@@ -21,6 +21,8 @@ export interface TaskRunDependencies extends Pick<
   TransitionDependencies, 'records' | 'storeClock' | 'leaseMs'
 > {
   readonly transitions: Transitions
+  /** How long an operation of a handler waits for those of earlier runs, in milliseconds. */
+  readonly patienceMs: number
   /** Called when the handler has ended. @param writing settles with the last write of the run. */
   onEnd (run: TaskRun, writing: Promise<void>): void
 }
@@ -88,7 +90,8 @@ export class TaskRun implements Outlet, JournalOwner {
     dependencies: TaskRunDependencies, key: TaskKey, stored: StoredTask, heldAt: number
   ): TaskRun {
     const { record } = stored
-    const journal = new TaskJournal(record.ttlMs, dependencies.storeClock.now)
+    const { patienceMs, storeClock } = dependencies
+    const journal = new TaskJournal(record.ttlMs, storeClock.now, { patienceMs })
     if (record.undo === undefined) journal.restore(record)
     else if (record.undoJournal !== undefined) journal.restore(record.undoJournal)
     const run = new TaskRun(dependencies, journal, key, record, heldAt, Promise.resolve(stored))

@@ -59,7 +59,7 @@ export class TaskRunner {
 
   constructor (dependencies: TaskRunnerDependencies) {
     this.#dependencies = dependencies
-    this.#renewing = timers.setInterval(() => this.#renewAll(), dependencies.leaseMs / 3).unref()
+    this.#renewing = timers.setInterval(() => this.renewAll(), dependencies.leaseMs / 3).unref()
   }
 
   /** Begins to run due tasks. */
@@ -261,7 +261,8 @@ export class TaskRunner {
     await dueTimes.set(entry, leaseMs * (1 + random.number()) / 4, record?.generation ?? 0)
   }
 
-  #renewAll (): void {
+  /** Renews the leases of all runs here, and stops those that do not run here any more. */
+  renewAll (): void {
     const { log } = this.#dependencies
     for (const run of this.#runs.values()) {
       run.renew().catch((err: unknown) => log.warn({ err }, 'the lease of a task was not renewed'))

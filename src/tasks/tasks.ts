@@ -21,7 +21,9 @@ import { TaskReports, type TaskCounts } from './reports.ts'
 import { TaskRunner, type TaskRunnerDependencies } from './runner.ts'
 import { Transitions } from './transitions.ts'
 
-export interface TasksOptions extends Pick<TaskRunnerDependencies, 'dueTimes' | 'log' | 'isUsed'> {
+export interface TasksOptions extends Pick<
+  TaskRunnerDependencies, 'dueTimes' | 'log' | 'isUsed' | 'patienceMs'
+> {
   readonly store: StateStore
   /** Seals the records of tasks. */
   readonly sealer: Sealer
@@ -96,6 +98,8 @@ export function createTasks (options: TasksOptions): Tasks {
   const followers = createTaskFollowers({ records, access, broadcast, now: storeClock.now })
   const unsubscribe = broadcast.subscribe((event) => {
     if (event.type === 'task-changed' && event.isOver) runner.stop(event.entry)
+    // A cancel may be among them.
+    else if (event.type === 'events-missed') runner.renewAll()
   })
   return {
     starter: {

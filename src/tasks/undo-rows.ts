@@ -1,5 +1,6 @@
 // The transitions of an ended task whose work is undone. Its status never changes.
 
+import { withoutFailures } from '../request/questions/step-results.ts'
 import type { JournalMembers } from './events.ts'
 import { endOfRun, FORM, type JournalRecord, type TaskRecord } from './record.ts'
 import { EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, row, type TransitionRow } from './transition-row.ts'
@@ -106,13 +107,15 @@ export const UNDO_ROWS: readonly TransitionRow[] = [
     on: 'retried',
     when: 'its work is not undone',
     to: 'over',
-    holds: ({ undo }) => undo === 'due' || undo === 'failed',
+    // Without a pause it waits for the replica that ran the handler, or sleeps.
+    holds: ({ undo, pause }) => undo === 'failed' || (undo === 'due' && pause !== undefined),
     change: ({ undoJournal = NO_JOURNAL }, _, now) => ({
       undo: 'due',
       losses: 0,
       pause: undefined,
       wakesAt: now,
-      undoJournal: { ...undoJournal, results: withoutFailures(undoJournal.results) }
+      // Its code may have been mended: what it has done stays done, and comes in any order.
+      undoJournal: { ...undoJournal, results: withoutFailures(undoJournal.results), order: [] }
     })
   })
 ]
@@ -132,11 +135,6 @@ function claim ({ run, undoJournal = NO_JOURNAL, wakesAt }: TaskRecord): Partial
 
 function giveUp ({ run }: TaskRecord): Partial<TaskRecord> {
   return { run: run + 1, undo: 'failed', isRunning: false, wakesAt: undefined }
-}
-
-/** Lets the steps that have failed be tried again. */
-function withoutFailures (results: JournalRecord['results']): JournalRecord['results'] {
-  return Object.fromEntries(Object.entries(results).filter(([, json]) => json.startsWith('[')))
 }
 
 function toJournal ({ answers, results, sleeps, order }: JournalMembers): Partial<TaskRecord> {

@@ -4,7 +4,7 @@ import t from 'tap'
 import { ANONYMOUS, ownerOf } from '../../src/access/principal.ts'
 import { timers } from '../../src/base/time.ts'
 import type { InputRound } from '../../src/request/questions/input-round.ts'
-import type { SealedTask, TaskFacts, TaskListing, TaskOperator } from '../../src/tasks/operator.ts'
+import type { UnreadTask, TaskFacts, TaskListing, TaskOperator } from '../../src/tasks/operator.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { ADA, LEASE_MS, openWorld, question } from './replicas.ts'
 
@@ -14,7 +14,7 @@ const BOB = { ...ADA, subject: 'bob' }
 const SECOND = 1000
 
 async function listAll (operator: TaskOperator, filter = {}, limit = 100): Promise<TaskListing['tasks']> {
-  const tasks: Array<TaskFacts | SealedTask> = []
+  const tasks: Array<TaskFacts | UnreadTask> = []
   let cursor: string | undefined
   do {
     const page = await operator.list(filter, cursor, limit)
@@ -331,4 +331,64 @@ t.test('a hundred thousand tasks are listed in pages of a second, and stall nobo
   t.match(await operator.countStuck(), { left: 0, overdue: 0 })
   clearInterval(timer)
   t.ok(longest < 500, `the longest stall: ${longest} ms`)
+})
+
+t.test('retry of an undo that has failed does the rest, also in code that was mended', async (t) => {
+  const time = new VirtualTime(t)
+  const notes: string[] = []
+  let isMended = false
+  const world = openWorld(async (round) => await byName(round, 'sleeps'), {
+    isRequired: true,
+    async undo (round) {
+      const step = async (key: string, isOpen = true) => await round.once(key, () => {
+        if (!isOpen) throw new Error('shut')
+        notes.push(key)
+        return key
+      })
+      if (isMended) await step('check')
+      await step('tell', notes.includes('x')).catch(async () => await step('tell'))
+      await step('by api', isMended).catch(async () => await step('by mail', false))
+      return ''
+    }
+  })
+  const { call, tasks: { operator } } = world.openReplica('only')
+  const taskId = await time.during(call(), SECOND)
+  await time.during(operator.cancel(taskId), SECOND)
+  const outcome = async () => {
+    await time.during(timers.pause(30 * SECOND), 60 * SECOND)
+    const task = await time.during(operator.show(taskId), SECOND)
+    return [task && 'undo' in task && task.undo, ...notes]
+  }
+  t.strictSame(await outcome(), ['failed', 'tell'])
+  isMended = true
+  t.match(await time.during(operator.retry(taskId), SECOND), { outcome: 'done', task: { undo: 'due' } })
+  t.strictSame(await outcome(), ['done', 'tell', 'check', 'by api'], 'what was done is not done again')
+})
+
+t.test('retry hurries no undo that waits for its handler or sleeps', async (t) => {
+  const time = new VirtualTime(t)
+  const notes: string[] = []
+  const world = openWorld(async (round) => {
+    await round.once('slow', async () => {
+      await timers.pause(LEASE_MS / 2)
+      notes.push('done')
+    })
+    return ''
+  }, {
+    isRequired: true,
+    async undo (round) {
+      notes.push('undo')
+      await sleep(round, 600_000)
+      return ''
+    }
+  })
+  const { call, tasks: { operator } } = world.openReplica('only')
+  const taskId = await time.during(call(), SECOND)
+  await time.during(operator.cancel(taskId), SECOND)
+  const refused = { outcome: 'refused', problem: 'has ended: cancelled, and its work is to be undone' }
+  t.match(await time.during(operator.retry(taskId), SECOND), refused)
+  await time.during(timers.pause(3 * LEASE_MS), 4 * LEASE_MS)
+  t.strictSame(notes, ['done', 'undo'])
+  t.match(await time.during(operator.show(taskId), SECOND), { undo: 'due', waitsFor: 'sleep' })
+  t.match(await time.during(operator.retry(taskId), SECOND), refused)
 })

@@ -24,7 +24,7 @@ async function serveTask (t: Test, body: string) {
       const did = (key) => () => { notes.steps.push(key); return key }
       ${body}
     }`]
-  }, { logger: log.logger })
+  }, { logger: log.logger, constants: { taskGraceMs: 50, taskPatienceMs: 300 } })
   const client = new TaskClient(app)
   const { taskId } = await client.call('changes')
   return { log, client, taskId }
@@ -143,6 +143,54 @@ t.test('branches go on in any order, and what comes after them too', async (t) =
     return 'fine'`)
   t.match(await client.until(taskId, 'completed'), { result: { content: [{ text: 'fine' }] } })
   t.strictSame(notes.steps, ['a1', 'b1', 'a2', 'b2', 'after'])
+})
+
+t.test('branches whose steps do not overlap go on in any order', async (t) => {
+  const { client, taskId } = await serveTask(t, `
+    const branch = async (name, ms) => {
+      await new Promise((done) => setTimeout(done, ms))
+      return await ctx.step(name, did(name))
+    }
+    await Promise.all(run === 1 ? [branch('a', 1), branch('b', 40)] : [branch('a', 40), branch('b', 1)])
+    await ctx.sleep(1000)
+    return 'fine'`)
+  t.match(await client.until(taskId, 'completed'), { result: { content: [{ text: 'fine' }] } })
+  t.strictSame(notes.steps, ['a', 'b'])
+})
+
+t.test('what a step does within is not part of the order', async (t) => {
+  const { client, taskId } = await serveTask(t, `
+    const outer = await ctx.step('outer', async () => await ctx.step('inner', did('inner')) + '!')
+    await ctx.step('confirm', async () => { await ctx.ask({ go: ${FORM} }); return did('confirmed')() })
+    await ctx.sleep(1000)
+    return outer`)
+  await client.until(taskId, 'input_required')
+  await client.update(taskId, { go: { action: 'accept', content: {} } })
+  t.match(await client.until(taskId, 'completed'), { result: { content: [{ text: 'inner!' }] } })
+  t.strictSame(notes.steps, ['inner', 'confirmed'])
+})
+
+t.test('a step whose result is too large is not done again when its failure was caught', async (t) => {
+  const { client, taskId } = await serveTask(t, `
+    const caught = (error) => error.message.slice(0, 31)
+    const text = await ctx.step('large', () => did('large')().repeat(60_000)).catch(caught)
+    await ctx.sleep(1000)
+    return text`)
+  t.match(await client.until(taskId, 'completed'), {
+    result: { content: [{ text: 'The results of once and step, t' }] }
+  })
+  t.strictSame(notes.steps, ['large'])
+})
+
+t.test('a key must not be the name of an attempt at another step', async (t) => {
+  const { client, taskId } = await serveTask(t, `
+    await ctx.step('a', () => { throw new Error('first') }).catch(() => {})
+    await ctx.step('a', did('a'))
+    return await ctx.step('a (attempt 2)', did('never')).catch((error) => error.message)`)
+  t.match(await client.until(taskId, 'completed'), {
+    result: { content: [{ text: /^The key "a \(attempt 2\)" ends as the names of further attempts/ }] }
+  })
+  t.strictSame(notes.steps, ['a'])
 })
 
 t.test('sleeps are told apart by their keys', async (t) => {

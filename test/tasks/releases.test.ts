@@ -165,6 +165,15 @@ t.test('an older release whose run a newer one has taken over stops it, and writ
   t.match(ended, { status: 'completed', result: 'newer' })
   t.strictSame(steps, ['newer'])
   t.strictSame(old.warnings, [])
+  const unread = { taskId: id, left: 'newer' }
+  const { operator } = old.tasks
+  t.strictSame((await time.during(operator.list({}, undefined, 10), 1000)).tasks, [unread])
+  for (const change of ['cancel', 'retry', 'record'] as const) {
+    const { outcome, problem } = await time.during(
+      operator[change](id, { trivet: '1.0.0', hasValues: false }), 1000
+    )
+    t.match([outcome, problem], ['refused', /newer release/])
+  }
 })
 
 t.test('a service that reloads its catalog goes on with changed tools, or fails their tasks', async (t) => {

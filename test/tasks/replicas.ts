@@ -136,6 +136,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       store: wrap(store),
       dueTimes: wrap(dueTimes),
       broadcast: { ...broadcast, publish: async (event) => { if (!isDead) await broadcast.publish(event) } },
+      patienceMs: 30_000,
       sealer: isNewer ? toNewer(createSealer([secret])) : createSealer([secret]),
       log,
       maxPerOwner,

@@ -360,7 +360,11 @@ export const CASES: readonly Case[] = [
       ...TO_UNDO,
       undo: 'failed',
       wakesAt: undefined,
-      undoJournal: { ...EMPTY, results: { one: '[1]', two: '{"name":"Error"}' } }
+      undoJournal: {
+        ...EMPTY,
+        results: { one: '{"name":"Error"}', 'one (attempt 2)': '[1]', two: '{"name":"Error"}' },
+        order: [{ kind: 'step', key: 'one', group: 1 }]
+      }
     },
     event: { type: 'retried' },
     gives: {

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { timers } from '../../src/base/time.ts'
 import { until } from '../helpers/deadline.ts'
 import { createReadableLog } from '../helpers/log.ts'
+import type { InputRound } from '../../src/request/questions/input-round.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { openWorld, question, type Fault, type Script } from './replicas.ts'
 import { serveTools, TaskClient } from './task-client.ts'
@@ -96,6 +97,24 @@ t.test('undo counts as a task that has not ended', async (t) => {
   await client.cancel(taskId)
   t.match(await client.call('orders'), { isError: true, content: [{ text: /Too many unfinished tasks/ }] })
   await until(async () => (await client.call('orders')).taskId !== undefined, 'a place')
+})
+
+t.test('undo counts until it has ended, also after the time limit of the task', async (t) => {
+  const time = new VirtualTime(t)
+  const sleep = async (round: InputRound, ms: number) => await round.sleep(ms, undefined, timers.pause)
+  const world = openWorld(async (round) => { await sleep(round, 50_000); return '' }, {
+    isRequired: true,
+    ttlMs: 60_000,
+    maxPerOwner: 1,
+    undo: async (round) => { await sleep(round, 600_000); return '' }
+  })
+  const { call, ask } = world.openReplica('only')
+  const taskId = await time.during(call(), 1000)
+  await time.during(ask('tasks/cancel', { taskId }), 1000)
+  await time.during(timers.pause(300_000), 400_000)
+  await t.rejects(time.during(call(), 1000), /Too many unfinished tasks/)
+  await time.during(timers.pause(400_000), 500_000)
+  t.type(await time.during(call(), 1000), 'string')
 })
 
 t.test('undo needs task', async (t) => {

@@ -28,6 +28,8 @@ export const CONSTANTS = {
   sessionIdleMs: 86_400_000,
   /** The time after which a call of a tool with `task` becomes a task. */
   taskGraceMs: 1000,
+  /** How long a step, question or sleep of a task waits for those that came before it in earlier runs. */
+  taskPatienceMs: 30_000,
   /** The time of one turn of a busy event loop from which on requests are refused. 0: no limit. */
   maxLoopDelayMs: 50,
   /** The part of the memory at which every request is refused. 100: no limit. */

@@ -3,7 +3,7 @@
 import { quote } from '../../base/words.ts'
 import type { RequestState } from './input-round.ts'
 import { type Answer, findJsonProblem, type Question } from './question.ts'
-import { toAttemptName } from './step-results.ts'
+import { isAttemptName, toAttemptName } from './step-results.ts'
 
 /** `ask` rejects with this while answers are missing, to end the handler. It is not reported as an error. */
 export class InputRequired extends Error {
@@ -31,9 +31,13 @@ export class UsedKeys {
   readonly #names = new Set<string>()
   readonly #failures = new Map<string, number>()
 
-  /** Returns the error for a key that was used before. */
+  /** Returns the error for a key that was used before, or that names an attempt at other work. */
   use (what: 'once or step' | 'sleep', key: string): Error | undefined {
     const name = `${what} ${key}`
+    if (isAttemptName(key)) {
+      return new Error(`The key ${quote(key)} ends as the names of further attempts at a step do. ` +
+        'Choose one without "(attempt" and a number at its end.')
+    }
     if (this.#names.has(name)) {
       return new Error(`The key ${quote(key)} of ${what} was used twice in one run. ` +
         'Each needs a key of its own: in a loop, put the number into it.')

@@ -28,9 +28,22 @@ export function fromResultJson (json: string): unknown {
   throw Object.assign(new Error(String(message)), { name: String(name) })
 }
 
+const ATTEMPT = / \(attempt \d+\)$/
+
 /** Names an attempt at a step, from 1: a handler may try a step again after its failure. */
 export function toAttemptName (key: string, attempt: number): string {
   return attempt === 1 ? key : `${key} (attempt ${attempt})`
+}
+
+/** Whether the text is the name of a further attempt. Such a text is no key. */
+export const isAttemptName = (text: string): boolean => ATTEMPT.test(text)
+
+/** Returns the results without failures, each under the key of its step: what has failed is tried again. */
+export function withoutFailures (
+  results: { readonly [name: string]: string }
+): { readonly [key: string]: string } {
+  const successes = Object.entries(results).filter(([, json]) => json.startsWith('['))
+  return Object.fromEntries(successes.map(([name, json]) => [name.replace(ATTEMPT, ''), json]))
 }
 
 /** Returns the result of the last attempt at a step. `undefined` if that has failed, or has not ended. */
