@@ -215,3 +215,25 @@ t.test('a rerun has the claims of who was last allowed to look', async (t) => {
   await time.during(timers.pause(70_000), 1e6)
   t.strictSame(roles, ['admin', 'guest'])
 })
+
+t.test('a replica that has missed a cancel stops the task when it learns that it may have', async (t) => {
+  const time = new VirtualTime(t)
+  for (const tells of [true, false]) {
+    const steps: number[] = []
+    const world = openWorld(async (round) => {
+      for (let step = 0; step < 3; step++) {
+        await round.once(String(step), () => { steps.push(step) })
+        await timers.pause(LEASE_MS / 9)
+      }
+      return ''
+    }, { isRequired: true })
+    const [first, other] = [world.openReplica('first'), world.openReplica('other')]
+    const taskId = await time.during(first.call(), 1000)
+    world.losesEvents = true
+    await time.during(other.ask('tasks/cancel', { taskId }), 1000)
+    if (tells) await world.tellOfLoss()
+    await time.during(timers.pause(2 * LEASE_MS), 1e6)
+    // A step that begins before learns it when its result is to be kept.
+    t.strictSame(steps, tells ? [0] : [0, 1], tells ? 'told' : 'not told')
+  }
+})

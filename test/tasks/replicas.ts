@@ -135,7 +135,10 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
     const tasks: Tasks = createTasks({
       store: wrap(store),
       dueTimes: wrap(dueTimes),
-      broadcast: { ...broadcast, publish: async (event) => { if (!isDead) await broadcast.publish(event) } },
+      broadcast: {
+        ...broadcast,
+        publish: async (event) => { if (!isDead && !world.losesEvents) await broadcast.publish(event) }
+      },
       patienceMs: 30_000,
       sealer: isNewer ? toNewer(createSealer([secret])) : createSealer([secret]),
       log,
@@ -234,7 +237,16 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       }
     }
   }
-  return { store, dueTimes, openReplica }
+  const world = {
+    store,
+    dueTimes,
+    openReplica,
+    /** Whether replicas hear nothing of changes. */
+    losesEvents: false,
+    /** Tells all replicas that they may have missed changes. */
+    tellOfLoss: async () => await broadcast.publish({ type: 'events-missed' })
+  }
+  return world
 }
 
 /** The sealer of a release whose forms are one further: the present form here is an earlier one there. */
