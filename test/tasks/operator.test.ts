@@ -12,6 +12,7 @@ const sleep = async (round: InputRound, ms: number) => await round.sleep(ms, und
 const FOREVER = new Promise<never>(() => {})
 const BOB = { ...ADA, subject: 'bob' }
 const SECOND = 1000
+const RECORDING = { trivet: '1.0.0', hasValues: true }
 
 async function listAll (operator: TaskOperator, filter = {}, limit = 100): Promise<TaskListing['tasks']> {
   const tasks: Array<TaskFacts | UnreadTask> = []
@@ -119,8 +120,8 @@ t.test('of a task that this replica cannot open there is only the id, and nothin
   t.strictSame(await listAll(operator), [sealed])
   t.strictSame(await listAll(operator, { subject: 'ada' }), [], 'no filter fits it')
   t.strictSame(await time.during(operator.show(taskId), SECOND), sealed)
-  for (const change of ['cancel', 'retry'] as const) {
-    const { outcome, problem } = await time.during(operator[change](taskId), SECOND)
+  for (const change of ['cancel', 'retry', 'record'] as const) {
+    const { outcome, problem } = await time.during(operator[change](taskId, RECORDING), SECOND)
     t.match([outcome, problem], ['refused', /sealed with a secret that this replica lacks/])
   }
   t.match(await time.during(first.ask('tasks/get', { taskId }), SECOND), { status: 'working' })

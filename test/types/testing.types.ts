@@ -1,6 +1,6 @@
 // The types that authors of tests see. The type check is the test. Nothing here runs.
 
-import { openCatalog } from 'trivet/testing'
+import { openCatalog, type ReplayDifference } from 'trivet/testing'
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 function same<A, B> (_: Same<A, B>): void {}
@@ -31,7 +31,10 @@ export async function typedCalls (): Promise<unknown> {
       return undefined
     }
   })
+  const replayed = await shop.replay(JSON.parse('{}'), { args: { query: 'whale' } })
+  same<typeof replayed.fits, boolean | undefined>(true)
+  same<typeof replayed.difference, ReplayDifference | undefined>(true)
   // @ts-expect-error The state of a test is always in memory.
   await openCatalog('./catalog', { stateUrl: 'file:./data' })
-  return [structuredContent, untyped]
+  return [structuredContent, untyped, replayed]
 }
