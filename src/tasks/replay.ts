@@ -3,6 +3,7 @@
 
 import { clock, timers, type Timer } from '../base/time.ts'
 import { toError } from '../base/words.ts'
+import { LimitReached } from '../protocol/errors.ts'
 import { RequestCancelled, type Lifetime } from '../request/pipeline/lifetime.ts'
 import type { ToolRun, ToolRuns } from '../request/pipeline/seams.ts'
 import { JournalMismatch, type OperationKind } from '../request/questions/input-round.ts'
@@ -51,10 +52,8 @@ class ReplayJournal extends TaskJournal {
   #last: string | undefined
   #isOver = false
   #grace: Timer | undefined
-  #stopAll = (): void => {}
-  readonly #over = new Promise<never>((_resolve, reject) => {
-    this.#stopAll = () => reject(new ReplayOver())
-  })
+  /** Ends the handler, by a rejection of the last operation: it does not wait for an earlier one. */
+  #rejectLast = (): void => {}
 
   /** @param onEnd called once. */
   constructor (entries: readonly RecordedEntry[], onEnd: (end: ReplayEnd) => void) {
@@ -65,7 +64,6 @@ class ReplayJournal extends TaskJournal {
     )))
     this.#total = this.#missing.size
     this.#onEnd = onEnd
-    this.#over.catch(() => {})
     this.adopt({
       patienceMs: PATIENCE_MS,
       onMismatch: (error) => {
@@ -81,23 +79,30 @@ class ReplayJournal extends TaskJournal {
     const entering = super.enter(kind, keys)
     const names = keys.map((key) => entryName(kind, key))
     for (const name of names) this.#missing.delete(name)
-    if (this.#last !== undefined) this.#waitForOthers(this.#last)
     const open = names.find((name) => (this.#entries.get(name)?.outcome ?? 'open') === 'open')
-    return open === undefined ? entering : this.#stay(open, entering)
+    if (open !== undefined) return this.#stay(open, entering)
+    if (this.#last !== undefined) this.#waitForOthers(this.#last)
+    return entering
   }
 
   /** Stays at an operation that has not ended in the recording, or is not in it. Other branches go on. */
   async #stay (name: string, entering: Promise<void> | undefined): Promise<never> {
     if (entering !== undefined) await entering
-    this.#last = name
-    this.#waitForOthers(name)
-    return await this.#over
+    return await new Promise<never>((_resolve, reject) => {
+      this.#last = name
+      this.#rejectLast = () => reject(new ReplayOver())
+      this.#waitForOthers(name)
+    })
   }
 
   #waitForOthers (last: string): void {
+    const end = (found: Pick<ReplayEnd, 'fits' | 'lacks'>) => {
+      this.#end(found)
+      this.#rejectLast()
+    }
     timers.clear(this.#grace)
-    if (this.#missing.size === 0) this.#end({ fits: true })
-    else this.#grace = timers.setTimeout(() => this.#end({ fits: undefined, lacks: last }), GRACE_MS)
+    if (this.#missing.size === 0) end({ fits: true })
+    else this.#grace = timers.setTimeout(() => end({ fits: undefined, lacks: last }), GRACE_MS)
   }
 
   /** The recorded answer does not fit the question, or there is none: a task would ask. */
@@ -105,6 +110,9 @@ class ReplayJournal extends TaskJournal {
     this.#end(this.#missing.size === 0 ? { fits: true } : { fits: undefined, lacks: entryName('ask', key) })
     throw new ReplayOver()
   }
+
+  /** No step is done, also not for a document that lacks what a recording has. */
+  override async runStep<T> (key: string): Promise<T> { return this.#endLacking({ kind: 'step', key }) }
 
   override finish (): void {
     const mismatch = this.#findMissing()
@@ -160,7 +168,7 @@ class ReplayJournal extends TaskJournal {
     }
   }
 
-  #endLacking ({ kind, key }: RecordedEntry): never {
+  #endLacking ({ kind, key }: Pick<RecordedEntry, 'kind' | 'key'>): never {
     this.#end({ fits: undefined, lacks: entryName(kind, key) })
     throw new ReplayOver()
   }
@@ -179,7 +187,6 @@ class ReplayJournal extends TaskJournal {
     if (this.#isOver) return
     this.#isOver = true
     timers.clear(this.#grace)
-    this.#stopAll()
     this.#onEnd({ ...end, reached: this.#total - this.#missing.size })
   }
 }
@@ -238,7 +245,8 @@ export async function replayRecording (
       ...run,
       journal: own,
       undone: undo && { resultOf: (key) => steps.resultOf(key) },
-      onError: (error) => own.fail(error),
+      // A limit of calls says nothing of the code.
+      onError: (error) => error instanceof LimitReached ? reject(error) : own.fail(error),
       toDeferral: () => new ReplayOver(),
       outlet: {
         onPending (pending) {

@@ -114,7 +114,7 @@ export interface TestCatalog extends TestCaller {
    * all others: without values, what is found may come from that. A recording of `--values` has them.
    *
    * Rejects with a RecordingError for a document that is no recording, for one of a newer release, and for a
-   * tool that the catalog lacks.
+   * tool that the catalog lacks; and with an Error if a limit of calls is reached: a replay counts as one.
    *
    * @example
    * const recording = JSON.parse(await readFile('recordings/print-book.json', 'utf8'))

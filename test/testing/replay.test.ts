@@ -239,6 +239,22 @@ t.test('behind a step that has not ended nothing is known; other branches go on'
   )
 })
 
+t.test('a step that nobody waits for does not end the process', async (t) => {
+  const recording = await record(t, 'async (_, ctx) => { await ctx.sleep(3_600_000) }')
+  const journal = ['a', 'b'].map((key) => ({ kind: 'step', key, group: 1, isBeside: true, outcome: 'open' }))
+  const run = `async (_, ctx) => {
+    const first = ctx.step('a', () => 1)
+    await ctx.step('b', () => 2)
+    await first }`
+  const rejections: unknown[] = []
+  const note = (reason: unknown) => { rejections.push(reason) }
+  process.on('unhandledRejection', note)
+  t.strictSame(await replay(t, { ...recording, journal }, run), { fits: true, reached: 2 })
+  await new Promise(setImmediate)
+  process.off('unhandledRejection', note)
+  t.strictSame(rejections, [])
+})
+
 t.test('an open question ends the replay, and so does an answer that does not fit any more', async (t) => {
   const asked = await record(t, ORDER, { args: { book: 'moby' }, phase: 'asking' })
   t.match(asked.journal, [{}, {}, { kind: 'ask', key: 'ok', outcome: 'open' }])
@@ -325,6 +341,16 @@ t.test('undo is run against its own journal, with the results of the task', asyn
   const journal = [{ kind: 'step', key: 'order', group: 1, outcome: 'value' }]
   const redacted = { ...recording, values: false, journal }
   t.match(await replay(t, redacted, run, { args: {} }, undo("'' + order")), { lacks: 'step "order"' })
+})
+
+t.test('a replay counts as a call, and never does a step, whatever the document says', async (t) => {
+  const run = "async (_, ctx) => { await ctx.step('a', () => { globalThis.replayed = true }) }"
+  const catalog = await open(t, toFiles({ work: [`${OPTIONS}, limits: { calls: '1/1m' }`, run] }))
+  const journal = [{ kind: 'step', key: 'a', group: 1, outcome: 'failure' }]
+  const recording = { recording: 1, trivet: '1.0.0', tool: 'work', status: 'working', values: true, journal }
+  t.strictSame(await catalog.replay(recording), { fits: undefined, lacks: 'step "a"', reached: 1 })
+  t.notOk('replayed' in globalThis)
+  await t.rejects(catalog.replay(recording), { message: /^The limit is reached: one caller may begin 1 call/ })
 })
 
 t.test('a file that is no recording, and a tool that is gone, are told', async (t) => {
