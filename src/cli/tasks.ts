@@ -1,6 +1,7 @@
 // The command `trivet tasks`: the tasks of a running service, at its admin address.
 
 import { Argument, Option } from 'commander'
+import { signalAfter } from '../base/deadline.ts'
 import { toPlain } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import { toConnectionError } from './client/connection-error.ts'
@@ -29,6 +30,10 @@ interface TasksFlags {
 interface ShownTask { readonly [member: string]: unknown }
 
 interface ShownPage { readonly tasks: readonly ShownTask[], readonly nextCursor?: string | undefined }
+
+/** How long one answer may take, in milliseconds. The service searches for ten seconds at most. */
+const ANSWER_MS = 30_000
+const LATE = `no answer within ${ANSWER_MS / 1000} s`
 
 const HELP = `
 list shows tasks, ended ones too, while their records are kept. show has one of them. cancel ends a task as
@@ -70,6 +75,8 @@ export const tasksCommand: AddCommand = (program, surroundings) => {
         return out(flags.json === true ? toJsonText(page) : toTable(page))
       }
       if (id === undefined) throw new UsageError(`tasks ${action} needs an id, as tasks list has it`)
+      // A URL has no such part: it would be another address.
+      if (/^\.*$/.test(id)) throw new UsageError(`${JSON.stringify(id)} is no id of a task`)
       const path = `/tasks/${encodeURIComponent(id)}`
       if (flags.recording === true) {
         const query = `recording=1${flags.values === true ? '&values=1' : ''}`
@@ -104,8 +111,13 @@ async function readList (flags: TasksFlags, surroundings: Surroundings): Promise
     query.set('limit', String(Math.min(500, wanted - tasks.size)))
     const page = await ask(flags, surroundings, `/tasks?${query}`)
     // A task may be on two pages: the list goes on while tasks change.
-    for (const task of Array.isArray(page.tasks) ? page.tasks : []) tasks.set(task.taskId, task)
-    cursor = typeof page.nextCursor === 'string' ? page.nextCursor : undefined
+    const shown = Array.isArray(page.tasks) ? page.tasks.filter(isObject) : []
+    for (const task of shown) tasks.set(task.taskId, task)
+    const next = typeof page.nextCursor === 'string' ? page.nextCursor : undefined
+    if (next !== undefined && next === cursor) {
+      throw new CommandError('connection', `${flags.admin} answers the same page again and again`)
+    }
+    cursor = next
   } while (cursor !== undefined && tasks.size < wanted)
   return { tasks: [...tasks.values()], nextCursor: cursor }
 }
@@ -122,17 +134,28 @@ function readLimit (text: string): number {
   return Number(text)
 }
 
+/** Throws a UsageError. It does not repeat the URL: that may have a password. */
+function checkAdmin (admin: string): void {
+  if (!isUrl(admin) || !URL.canParse(admin)) throw new UsageError('--admin must be an http:// or https:// URL')
+  const { username, password } = new URL(admin)
+  if (username === '' && password === '') return
+  throw new UsageError('--admin must have no user and no password; the token is that of TRIVET_ADMIN_TOKEN')
+}
+
 /** Rejects with a ConnectionError, or with a CommandError that has the problem that the service names. */
 async function ask (
   { admin }: TasksFlags, { adminToken }: Surroundings, path: string, method = 'GET'
 ): Promise<ShownTask> {
-  if (!isUrl(admin) || !URL.canParse(admin)) throw new UsageError('--admin must be an http:// or https:// URL')
+  checkAdmin(admin)
   const headers = { ...(adminToken !== undefined && { authorization: `Bearer ${adminToken}` }) }
   const url = `${admin.replace(/\/+$/, '')}${path}`
-  const response = await fetch(url, { method, headers, redirect: 'manual' }).catch((error: unknown) => {
-    throw toConnectionError(admin, error)
+  const signal = signalAfter(ANSWER_MS)
+  const request = { method, headers, redirect: 'manual', signal } as const
+  const response = await fetch(url, request).catch((error: unknown) => {
+    throw toConnectionError(admin, signal.aborted ? new Error(LATE) : error)
   })
   const answer: unknown = await response.json().catch(() => undefined)
+  if (signal.aborted) throw toConnectionError(admin, new Error(LATE))
   if (response.ok && isObject(answer)) return answer
   const isAdmin = isObject(answer) && typeof answer.message === 'string'
   const detail = isAdmin ? toPlain(String(answer.message)) : 'this is no admin address of Trivet'

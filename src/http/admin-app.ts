@@ -2,6 +2,7 @@
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { clock } from '../base/time.ts'
 import { messageOf, quote } from '../base/words.ts'
 import { clientAddressOf } from './client-address.ts'
 import { createFastify } from './fastify.ts'
@@ -50,6 +51,8 @@ interface OperatorAct {
   readonly owner?: string | undefined
   /** The id of the call that began the task, as in the log. */
   readonly requestId?: string | undefined
+  /** How many requests without a valid token came since the act before. Anyone may send them. */
+  readonly requests?: number
 }
 
 interface AdminAppDependencies {
@@ -71,6 +74,8 @@ const CHOICES: { readonly [filter: string]: readonly string[] } = {
   undo: ['due', 'done', 'failed']
 }
 const PARAMETERS: readonly string[] = [...FILTERS, 'olderThanMs', 'limit', 'cursor']
+/** The time between two lines about requests without a valid token, in milliseconds. */
+const DENIED_MS = 10_000
 const DEFAULT_LIMIT = 100
 const MAX_LIMIT = 500
 const OFF = 'Tasks cannot be changed here: set TRIVET_ADMIN_TOKEN for the service, and start it again'
@@ -105,6 +110,8 @@ function registerTasks (
   app: FastifyInstance, { log, tasks, token, version, onAct }: AdminAppDependencies
 ): void {
   const digest = token === undefined ? undefined : hash('sha256', token, 'buffer')
+  let denials = 0
+  let mutedUntil = -Infinity
   app.addHook('onRequest', async (request, reply) => {
     if (digest === undefined) {
       if (request.method === 'POST') return refuse(reply, 403, OFF)
@@ -112,11 +119,20 @@ function registerTasks (
     }
     const [, bearer = ''] = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '') ?? []
     if (timingSafeEqual(hash('sha256', bearer, 'buffer'), digest)) return
-    onAct({ outcome: 'denied', action: request.routeOptions.url ?? '', address: clientAddressOf(request) })
+    denials++
+    if (clock.monotonic() >= mutedUntil) {
+      const action = request.routeOptions.url ?? ''
+      onAct({ outcome: 'denied', action, address: clientAddressOf(request), requests: denials })
+      denials = 0
+      mutedUntil = clock.monotonic() + DENIED_MS
+    }
     return refuse(reply.header('www-authenticate', 'Bearer'), 401, UNAUTHORIZED)
   })
   app.setErrorHandler((error, _, reply) => {
     if (error instanceof RangeError) return refuse(reply, 400, error.message)
+    const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
+    // A body that is no JSON, though no route reads one.
+    if (typeof status === 'number' && status < 500) return refuse(reply, status, messageOf(error))
     log.warn({ err: error }, 'an operator was not answered')
     return refuse(reply, 503, messageOf(error))
   })

@@ -1,6 +1,8 @@
 // The command `trivet tasks`, and the routes that it uses, against a running service.
 
 import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { adminOriginOf } from '../helpers/admin.ts'
@@ -145,8 +147,8 @@ t.test('with a token, every route of tasks needs it', async (t) => {
   const { taskId } = await client.call('sleeps')
   for (const headers of [{}, bearer('wrong'), bearer(`${TOKEN}x`), { authorization: TOKEN }, bearer('')]) {
     for (const [method, path] of [
-      ['GET', '/tasks'], ['GET', `/tasks/${taskId}`], ['GET', `/tasks/${taskId}?recording=1&values=1`], ['POST', `/tasks/${taskId}/cancel`],
-      ['POST', `/tasks/${taskId}/retry`]
+      ['GET', '/tasks'], ['GET', `/tasks/${taskId}`], ['GET', `/tasks/${taskId}?recording=1&values=1`],
+      ['POST', `/tasks/${taskId}/cancel`], ['POST', `/tasks/${taskId}/retry`]
     ] as const) {
       const { status, body, headers: answered } = await send(path, headers, method)
       t.equal(status, 401)
@@ -163,6 +165,30 @@ t.test('with a token, every route of tasks needs it', async (t) => {
     method: 'POST', headers: { ...bearer(TOKEN), origin: 'https://evil.example' }
   })
   t.equal(page.status, 403, 'a web page needs more than the token')
+})
+
+t.test('a body that is none is the error of who sends it', async (t) => {
+  for (const [type, body, expected] of [
+    ['application/json', '', 400], ['application/json', '{', 400], ['text/x', 'x', 415]
+  ] as const) {
+    const headers = { ...bearer(TOKEN), 'content-type': type }
+    const { status } = await fetch(`${admin}/tasks/task_0/cancel`, { method: 'POST', headers, body })
+    t.equal(status, expected, `${type} ${body}`)
+  }
+  t.notMatch(guarded.stdout(), 'an operator was not answered')
+})
+
+t.test('the command refuses what it cannot use, and prints no password', async (t) => {
+  const at = async (url: string) => await runProgram(['tasks', 'list', '--admin', url], {})
+  const { err } = await at('http://ops:hunter2@127.0.0.1:1')
+  t.match(err, /--admin must have no user and no password/)
+  t.notMatch(err, 'hunter2')
+  t.match(await run(['show', '..']), { exitCode: 2, err: /"\.\." is no id of a task/ })
+  const server = createServer((_, response) => response.end('{"tasks":[null],"nextCursor":"same"}'))
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  t.teardown(() => { server.close() })
+  const { port } = server.address() as AddressInfo
+  t.match((await at(`http://127.0.0.1:${port}`)).err, /answers the same page again and again/)
 })
 
 t.test('each change and each refusal is in the log and in the audit log, without the token', async (t) => {
@@ -188,9 +214,12 @@ t.test('each change and each refusal is in the log and in the audit log, without
   t.equal(reads.length, 1, 'a recording without values is no act')
   t.match(reads, [{ ...read, level: 30, msg: 'an operator read the values of a task' }])
   t.match(audit.filter((line) => line.requestId === requestId), [{}, { ...read, event: 'operator' }])
-  const denied = { outcome: 'denied', action: '/tasks', address: '127.0.0.1' }
-  t.match(log.at(-1), { ...denied, msg: 'an operator was refused' })
-  t.match(audit.at(-1), denied)
+  const isDenied = ({ outcome }: { outcome?: string }) => outcome === 'denied'
+  const denied = { action: '/tasks', address: '127.0.0.1', requests: 1 }
+  t.match(log.find(isDenied), { ...denied, msg: 'an operator was refused' })
+  t.match(audit.find(isDenied), denied)
+  const denials = log.filter(isDenied).length
+  t.ok(denials <= 4, `${denials} lines of more than 25 requests without the token`)
   t.ok(audit.some(({ outcome }) => outcome === 'invalid'), 'and a change that was not possible')
   t.notMatch(guarded.stdout() + JSON.stringify(audit), new RegExp(`${TOKEN}|${taskId}`))
 })

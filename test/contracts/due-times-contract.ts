@@ -176,6 +176,7 @@ export function checkDueTimes (t: Test, open: (t: Test) => Promise<CheckedDueTim
     const last = entries.find(({ entry }) => entry === all[999])
     t.equal(last?.generation, 999)
     t.ok((last?.inMs ?? 0) > 900 * unitMs)
+    await t.rejects(dueTimes.list('nonsense', 10), RangeError)
   })
 
   t.test('an entry whose time changes during the listing is listed', async (t) => {

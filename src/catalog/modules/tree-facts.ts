@@ -54,6 +54,9 @@ export class TreeFacts {
       case 'ImportExpression':
         this.dynamicImports.push({ start: node.start, end: node.start + 'import'.length })
         if (node.source.type === 'Literal') this.dynamicSpecifiers.push(String(node.source.value))
+        else if (node.source.type === 'TemplateLiteral' && node.source.expressions.length === 0) {
+          this.dynamicSpecifiers.push(String(node.source.quasis[0]?.value.cooked))
+        }
         break
       case 'MetaProperty': if (node.meta.name === 'import') this.metas.push(node); break
       case 'UnaryExpression':

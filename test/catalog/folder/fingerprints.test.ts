@@ -17,6 +17,8 @@ const FILES: Files = {
     toolModule('a', TASK, '() => String([one, open])'),
   'tools/b.js': `import common from '../lib/common.cjs'\n${toolModule('b', TASK, '() => common.value')}`,
   'tools/c.ts': toolModule('c', TASK, "async () => (await import('../lib/late.ts')).late"),
+  'tools/f.ts': toolModule('f', TASK, 'async () => (await import(`../lib/text.ts`)).text'),
+  'lib/text.ts': 'export const text = 1\n',
   'tools/d.ts': "const { two } = await import(['../lib/two', 'ts'].join('.'))\n" +
     toolModule('d', TASK, '() => two'),
   'tools/e.ts': toolModule('e', TASK),
@@ -55,7 +57,7 @@ t.test('is the same wherever and whenever the same files were written', async (t
   const { plain, ...tasks } = fingerprints
   t.equal(plain, undefined, 'a tool without tasks needs none')
   for (const fingerprint of Object.values(tasks)) t.match(fingerprint, /^[\w-]{43}$/)
-  t.equal(new Set(Object.values(tasks)).size, 5)
+  t.equal(new Set(Object.values(tasks)).size, 6)
 })
 
 t.test('changes with what the tool imports, and only with that', async (t) => {
@@ -67,6 +69,7 @@ t.test('changes with what the tool imports, and only with that', async (t) => {
     ['CommonJS', { 'lib/common.cjs': `${FILES['lib/common.cjs']}// More.\n` }, 'b'],
     ['what CommonJS requires', { 'lib/deep.cjs': 'exports.value = 2\n' }, 'b'],
     ['what is imported when the tool is called', { 'lib/late.ts': 'export const late = 2\n' }, 'c'],
+    ['what is imported by a template without values', { 'lib/text.ts': 'export const text = 2\n' }, 'f'],
     ['what that imports', { 'lib/later.ts': 'export const later = 2\n' }, 'c'],
     ['a module that nobody imports', { 'lib/stranger.ts': 'export const stranger = 2\n' }, ''],
     [

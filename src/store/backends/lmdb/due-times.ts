@@ -15,6 +15,8 @@ interface DueTimesDependencies {
 const NOTHING = Buffer.alloc(0)
 /** The length of an entry's value, in bytes. */
 const TWO_NUMBERS = 16
+/** Begins the `next` of a page. The last entry of the page follows. */
+const AFTER = 'after:'
 
 export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDependencies): DueTimes {
   function remove (entry: string): void {
@@ -79,16 +81,20 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
     peek: async (limit, withinMs) => transactions.read(
       () => find(limit, now() + withinMs).map(({ entry }) => toEntry(entry))
     ),
-    list: async (from, limit) => transactions.read(() => {
-      const range = times.getKeys({
-        start: ['entry', from ?? ''],
-        exclusiveStart: from !== undefined,
-        end: ['time', 0, ''],
-        limit: limit + 1
+    async list (from = AFTER, limit) {
+      if (!from.startsWith(AFTER)) throw new RangeError('this cursor is of no page')
+      const last = from.slice(AFTER.length)
+      return transactions.read(() => {
+        const range = times.getKeys({
+          start: ['entry', last],
+          exclusiveStart: last !== '',
+          end: ['time', 0, ''],
+          limit: limit + 1
+        })
+        const names = [...range].flatMap(([kind, name]) => kind === 'entry' ? [name] : [])
+        const entries = names.slice(0, limit).map(toEntry)
+        return { entries, next: names.length > limit ? `${AFTER}${names[limit - 1]}` : undefined }
       })
-      const names = [...range].flatMap(([kind, name]) => kind === 'entry' ? [name] : [])
-      const entries = names.slice(0, limit).map(toEntry)
-      return { entries, next: names.length > limit ? names[limit - 1] : undefined }
-    })
+    }
   }
 }
