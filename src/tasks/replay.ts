@@ -143,7 +143,7 @@ class ReplayJournal extends TaskJournal {
     const steps = [...this.#entries.values()].filter(({ kind }) => kind === 'step')
     const last = findLastAttempt(Object.fromEntries(steps.map((entry) => [entry.key, entry])), key)
     if (last?.outcome !== 'value') return undefined
-    return 'value' in last ? last.value : this.#toStandIn(last)
+    return 'value' in last ? structuredClone(last.value) : this.#toStandIn(last)
   }
 
   /** Makes a value that may be passed on, and not be read. A promise of it reads `then`. */

@@ -71,10 +71,11 @@ export async function replay (
   if (!mayGoOn && !isTerminal(recording.status)) {
     return differ('the code that the task began with', "other code, with onDeploy: 'fail'")
   }
-  const { args = recording.arguments ?? {} } = options
   if (!recording.values && options.args === undefined) {
     return { fits: undefined, reached: 0, lacks: 'arguments' }
   }
+  // As they were sent. A copy: the check adds defaults.
+  const args: unknown = JSON.parse(JSON.stringify(options.args ?? recording.arguments ?? {}))
   const verdict = await tool.checkInput(args)
   if (!verdict.ok) return differ('arguments that fit the inputSchema', verdict.problems.join('; '))
   const caller = toCaller(recording, tool, options, app.log)

@@ -310,6 +310,16 @@ t.test('a caller is that of the recording, and has the scopes of the tool', asyn
   })
 })
 
+t.test('a replay leaves the recording as it is', async (t) => {
+  const run = "async (args, ctx) => { args.book += '!'; (await ctx.step('a', () => ({}))).more = 1 }"
+  const options = OPTIONS.replace("type: 'string'", "type: 'string', default: 'moby'")
+  const journal = [{ kind: 'step', key: 'a', group: 1, outcome: 'value', value: {} }]
+  const recording = { ...await record(t, run, { options, phase: 'over' }), journal }
+  const before = structuredClone(recording)
+  t.strictSame(await replay(t, recording, run, {}, options), { fits: true, reached: 1 })
+  t.strictSame(recording, before)
+})
+
 t.test('what keeps a task from going on is a difference', async (t) => {
   const recording = await record(t, ORDER, { args: { book: 'moby' }, drive: answerOk })
   const number = OPTIONS.replace("type: 'string'", "type: 'number'")
