@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { createService } from '../../src/app.ts'
 import { createLoadGuard } from '../../src/catalog/compiled/load-guard.ts'
 import type { ReplayOptions, ReplayResult } from '../../src/testing.ts'
-import { writeCatalog } from '../helpers/catalog-folder.ts'
+import { writeCatalog, writeInPlace } from '../helpers/catalog-folder.ts'
 import { until } from '../helpers/deadline.ts'
 import { QUIET } from '../helpers/quiet-options.ts'
 import { TaskClient, toFiles } from '../tasks/task-client.ts'
@@ -20,6 +20,8 @@ interface Recorded { readonly [member: string]: unknown }
 
 interface Driven {
   advance (ms: number): void
+  /** Replaces the handler, and resolves when the service has loaded it. */
+  deploy (run: string): Promise<void>
   /** Resolves when the task is in this phase. */
   reach (phase: string, steps?: number): Promise<void>
 }
@@ -43,7 +45,7 @@ async function record (
 ): Promise<Recorded> {
   const catalog = await writeCatalog(t, toFiles({ work: [options, run] }))
   let offset = 0
-  const { app, admin, tasks } = await createService(
+  const { app, admin, tasks, reload, catalog: served } = await createService(
     { catalog, ...QUIET },
     { guard: createLoadGuard(), build: { version: '1.2.3', node: '20' }, adminToken: TOKEN },
     { now: () => Date.now() + offset }
@@ -63,6 +65,14 @@ async function record (
     advance (ms) {
       offset += ms
       tasks.look()
+    },
+    async deploy (next) {
+      const before = served.current
+      for (const [path, text] of Object.entries(toFiles({ work: [options, next] }))) {
+        await writeInPlace(catalog, path, text)
+      }
+      reload()
+      await until(() => served.current !== before, 'the new handler')
     },
     async reach (phase, steps) {
       await until(async () => {
@@ -145,6 +155,22 @@ t.test('tells whether other code comes to the same', async (t) => {
   for (const [claim, run, expected, came] of OTHER) {
     const difference = { file: 'tools/work.ts', expected, came }
     t.match(await replay(t, recording, run), { fits: false, difference }, claim)
+  }
+})
+
+t.test('the service says the same of the task when it is deployed', async (t) => {
+  for (const [claim, run] of [...SAME.slice(1), ...OTHER]) {
+    const isSame = SAME.some(([same]) => same === claim)
+    const drive: RecordOptions['drive'] = async (client, taskId, { reach, deploy, advance }) => {
+      await answerOk(client, taskId)
+      await reach('waiting')
+      await deploy(run)
+      advance(3_600_000)
+      await client.until(taskId, isSame ? 'completed' : 'failed')
+      const { error } = await client.get(taskId)
+      t.match(error, isSame ? undefined : { message: /not do what it did before/ }, claim)
+    }
+    await record(t, ORDER, { args: { book: 'moby' }, phase: 'over', drive })
   }
 })
 

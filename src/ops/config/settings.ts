@@ -144,8 +144,8 @@ const TELEMETRY = {
   adminToken: secret(ofProcess(HAS_ADMIN, setting('TRIVET_ADMIN_TOKEN',
     text('32 characters or more: letters, digits, and -._~+/', /^[\w.~+/-]{32,}=*$/), undefined,
     'The token by which operators see, cancel and retry [tasks](operating.md#tasks) at ' +
-      '`TRIVET_ADMIN_PORT`. Without it nothing can be changed there, and whoever reaches it sees ' +
-      'the tasks.'))),
+      '`TRIVET_ADMIN_PORT`. Without it nothing can be changed there, no value of a recording is ' +
+      'shown, and whoever reaches it sees the tasks.'))),
   otlpUrl: secret(ofProcess('register an SDK of OpenTelemetry before you call it', setting('TRIVET_OTLP_URL',
     text('an http:// or https:// URL without a user, a query or a fragment', { test: isHttpUrl }), undefined,
     'The URL of an OpenTelemetry collector that takes OTLP over HTTP, such as `http://localhost:4318`. ' +
