@@ -199,9 +199,7 @@ t.test('ends where the recording ends: no step is done, nobody is asked and noth
   ]) {
     const step = { kind: 'step', key: 'a', group: 1, outcome: 'value', value: 1 }
     const run = `async (_, ctx) => { await ctx.step('a', () => 2); ${more}; globalThis.replayed = true }`
-    const start = performance.now()
     t.strictSame(await replay(t, { ...recording, journal: [step] }, run), { fits: true, reached: 1 }, more)
-    t.ok(performance.now() - start < 5000)
   }
   t.notOk('replayed' in globalThis)
 })
