@@ -126,8 +126,6 @@ t.test('a rollback in the middle of a rolling deploy loses nothing and doubles n
     const refused = time.during(old.ask(method, { taskId: ofNewer, ...params }, bob), 1000)
     await t.rejects(refused, { code: 503, message: /Try again/ }, method)
   }
-  const recording = old.tasks.operator.record(ofNewer, { trivet: '1.0.0', hasValues: false })
-  await t.rejects(time.during(recording, 1000), { code: 503 }, 'a recording')
   await t.rejects(old.tasks.followers.findOwn(bob, [ofNewer]), { code: 503 }, 'subscriptions/listen')
   const before = await world.store.peek({ owner: `tasks-${ownerOf(bob)}`, name: ofNewer })
   await time.during(timers.pause(90_000), 1e6)

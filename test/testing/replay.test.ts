@@ -46,7 +46,7 @@ async function record (
   const catalog = await writeCatalog(t, toFiles({ work: [options, run] }))
   let offset = 0
   const { app, admin, tasks, reload, catalog: served } = await createService(
-    { catalog, ...QUIET },
+    { catalog, ...QUIET, constants: { taskPatienceMs: 300 } },
     { guard: createLoadGuard(), build: { version: '1.2.3', node: '20' }, adminToken: TOKEN },
     { now: () => Date.now() + offset }
   )
