@@ -11,7 +11,7 @@ import { toDetailedTask, toKeptPrincipal, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
 import type { TaskRunner } from './runner.ts'
 import type { TaskEvent } from './events.ts'
-import type { TransitionDependencies, Transitions } from './transitions.ts'
+import type { Applied, TransitionDependencies, Transitions } from './transitions.ts'
 
 export interface TaskAccessDependencies extends Pick<TransitionDependencies, 'records' | 'storeClock'> {
   readonly transitions: Transitions
@@ -34,35 +34,40 @@ export class TaskAccess {
    */
   async get (principal: Principal, id: string): Promise<string> {
     const event = { type: 'accessed', principal: toKeptPrincipal(principal) } as const
-    const applied = await this.#apply(principal, id, event)
-    await this.confirmEnd(applied.key, applied)
-    return toDetailedTask(applied.key.id, applied.record, this.#dependencies.storeClock.now())
+    for (;;) {
+      const applied = await this.#apply(principal, id, event)
+      if (!await this.mayTell(applied.key, applied)) continue
+      return toDetailedTask(applied.key.id, applied.record, this.#dependencies.storeClock.now())
+    }
   }
 
   /**
    * Keeps the answers to open questions, and ignores all others. The handler runs again after the last one.
    */
   async update (principal: Principal, id: string, responses: Responses): Promise<void> {
-    const { runner, transitions } = this.#dependencies
-    const { key, ...stored } = await this.#find(principal, id)
-    if (!hasAnswer(stored.record, responses)) return await transitions.confirm(key, stored)
-    const mayRun = runner.hasRoom(stored.record) && await runner.mayRun(stored.record)
-    const event = { type: 'answered', responses, principal: toKeptPrincipal(principal), mayRun } as const
-    const applied = await transitions.apply(key, event, { from: stored })
-    if (applied === undefined) throw unknownTask()
-    if (applied.transition?.record === undefined) await transitions.confirm(key, applied)
-    else if (applied.transition.isClaimed) runner.run(key, applied)
+    for (;;) {
+      const { key, ...stored } = await this.#find(principal, id)
+      const applied = hasAnswer(stored.record, responses)
+        ? await this.#answer(principal, key, stored, responses)
+        : { ...stored, transition: undefined }
+      if (await this.#isDurable(key, applied)) return
+    }
   }
 
   /** Does nothing if the task has ended. */
   async cancel (principal: Principal, id: string): Promise<void> {
-    const applied = await this.#apply(principal, id, { type: 'cancelled' })
-    if (applied.transition === undefined) await this.#dependencies.transitions.confirm(applied.key, applied)
+    for (;;) {
+      const applied = await this.#apply(principal, id, { type: 'cancelled' })
+      if (await this.#isDurable(applied.key, applied)) return
+    }
   }
 
-  /** Waits until the end of the task is durable: a client that was told of it does not ask again. */
-  async confirmEnd (key: TaskKey, stored: StoredTask): Promise<void> {
-    if (isTerminal(stored.record.status)) await this.#dependencies.transitions.confirm(key, stored)
+  /**
+   * Resolves to whether a client may be told of this record: the end of a task must be durable, because the
+   * client does not ask again. If not, a failover has lost the record: read it again.
+   */
+  async mayTell (key: TaskKey, { record, version }: StoredTask): Promise<boolean> {
+    return !isTerminal(record.status) || await this.#dependencies.records.confirm(key, version)
   }
 
   /**
@@ -74,6 +79,24 @@ export class TaskAccess {
     // Another release began the task.
     const isUnknown = !snapshot.primitives.tools.some(({ key }) => key === tool)
     return isUnknown && toolScopes.every((scope) => holdsScope(principal.scopes, scope, snapshot.hierarchy))
+  }
+
+  async #answer (principal: Principal, key: TaskKey, stored: StoredTask, responses: Responses) {
+    const { runner, transitions } = this.#dependencies
+    const mayRun = runner.hasRoom(stored.record) && await runner.mayRun(stored.record)
+    const event = { type: 'answered', responses, principal: toKeptPrincipal(principal), mayRun } as const
+    const applied = await transitions.apply(key, event, { from: stored })
+    if (applied === undefined) throw unknownTask()
+    if (applied.transition?.isClaimed === true) runner.run(key, applied)
+    return applied
+  }
+
+  /**
+   * Resolves to whether the record is durable: a write is, and what was found is confirmed. If not, it was
+   * written again, or a failover has lost it.
+   */
+  async #isDurable (key: TaskKey, { transition, version }: Pick<Applied, 'transition' | 'version'>) {
+    return transition?.record !== undefined || await this.#dependencies.records.confirm(key, version)
   }
 
   async #apply (principal: Principal, id: string, event: TaskEvent) {

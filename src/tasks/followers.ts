@@ -15,7 +15,7 @@ const RETRY_MS = 1000
 
 interface FollowersDependencies {
   readonly records: TaskRecords
-  readonly access: Pick<TaskAccess, 'isVisible' | 'confirmEnd'>
+  readonly access: Pick<TaskAccess, 'isVisible' | 'mayTell'>
   readonly broadcast: Broadcast
   /** Milliseconds since the epoch, by the clock of the store. */
   now (): number
@@ -42,12 +42,13 @@ export function createTaskFollowers (
   /** Looks the tool up each time: the catalog, and what its scopes hide, may have changed. */
   async function readMembers (principal: Principal, key: TaskKey): Promise<string | undefined> {
     // A replica of the newer release tells what it can read. This one never can.
-    const stored = await records.read(key).catch((error: unknown) => {
-      if (!(error instanceof TaskNotReadable)) throw error
-    })
-    if (!stored || !isVisible(principal, stored.record)) return undefined
-    await access.confirmEnd(key, stored)
-    return toDetailedTask(key.id, stored.record, now())
+    for (;;) {
+      const stored = await records.read(key).catch((error: unknown) => {
+        if (!(error instanceof TaskNotReadable)) throw error
+      })
+      if (!stored || !isVisible(principal, stored.record)) return undefined
+      if (await access.mayTell(key, stored)) return toDetailedTask(key.id, stored.record, now())
+    }
   }
 
   function isVisible (...[principal, record]: Parameters<TaskAccess['isVisible']>): boolean {

@@ -3,7 +3,7 @@
 
 import { isTerminal } from '../protocol/tasks.ts'
 import type { TaskEvent } from './events.ts'
-import { endOf, endOfRun, phaseOf, type TaskRecord } from './record.ts'
+import { endOf, endOfRun, isAsleep, phaseOf, type TaskRecord } from './record.ts'
 import { TRANSITIONS } from './transition-table.ts'
 
 type DueTime = number | 'lease'
@@ -22,12 +22,13 @@ export interface Transition {
   readonly due: DueTime | undefined
   /**
    * Whether the task must be due within a lease before the record is written. The next due time is sooner
-   * than the present one: a replica that dies after the write must not leave the task to the later time.
+   * than the present one, or the task ends while nobody runs it: a replica that dies after the write must not
+   * leave the task to the later time.
    */
   readonly isHeld: boolean
   /** Whether the handler runs now, here. */
   readonly isClaimed: boolean
-  /** Whether the followers of the task are told. */
+  /** Whether the followers of the task are told its status. */
   readonly isTold: boolean
 }
 
@@ -47,13 +48,22 @@ export function findTransition (record: TaskRecord, event: TaskEvent, now: numbe
   const updatedAt = isTerminal(record.status) ? record.updatedAt : now
   const next = change === undefined ? record : { ...record, ...change, updatedAt }
   const due = match.isQuiet === true ? undefined : dueOf(next, now)
+  // Whoever takes a due entry has it for a lease.
+  const endsAtRest = !record.isRunning && event.type !== 'due' && next.status !== record.status &&
+    isTerminal(next.status)
   return {
     record: change && next,
     due,
-    isHeld: due === 'lease' || (typeof due === 'number' && due < Number(dueOf(record, now))),
+    isHeld: due === 'lease' || endsAtRest || (typeof due === 'number' && due < Number(dueOf(record, now))),
     isClaimed: next.isRunning && next.run > record.run,
-    isTold: next.status !== record.status
+    isTold: next.status !== record.status || mayBeUntold(record, event)
   }
+}
+
+/** Whether the replica that wrote the status may have been lost before it told of it. */
+function mayBeUntold (record: TaskRecord, event: TaskEvent): boolean {
+  if (event.type !== 'due' || event.isHere) return false
+  return phaseOf(record) !== 'waiting' || !isAsleep(record)
 }
 
 /** A record that is running is never due beyond a lease. */

@@ -3,7 +3,6 @@
 import { clock } from '../base/time.ts'
 import type { DueTimes, StoreClock } from '../store/records/due-times.ts'
 import { newMark, retryOutage } from '../store/records/lost-replies.ts'
-import { StoreUnavailable } from '../store/records/state-store.ts'
 import { phaseOf, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey, TaskRecords } from './records.ts'
 import type { TaskEvent } from './events.ts'
@@ -69,7 +68,9 @@ export class Transitions {
       if (transition === undefined) return { ...stored, transition, heldAt }
       const { record, isHeld, isTold } = transition
       if (isHeld) await this.#attempt(isUrgent, async () => await this.hold(key, generation + 1))
-      const next = record === undefined ? stored : await this.#replace(key, stored, record, isUrgent)
+      const next = record === undefined
+        ? await this.#confirm(key, stored, transition, isUrgent)
+        : await this.#replace(key, stored, record, isUrgent)
       if (next === undefined) continue
       if (isTold) announce(key, phaseOf(next.record) === 'over')
       if (stored.record.undo === 'due' && next.record.undo !== 'due') onUndone(next.record)
@@ -82,20 +83,6 @@ export class Transitions {
   /** Makes the task due within a lease, unless a later generation has set its time. */
   async hold (key: TaskKey, generation: number): Promise<void> {
     await this.#setDue(key, this.#dependencies.leaseMs, generation)
-  }
-
-  /**
-   * Waits until the record is durable: whoever wrote it may not have learnt that it is. Rejects with a
-   * StoreUnavailable if the store has lost it.
-   */
-  async confirm (key: TaskKey, { record, version }: StoredTask): Promise<void> {
-    const { records } = this.#dependencies
-    if (await records.confirm(key, version)) return
-    const current = await records.read(key)
-    // A later write is durable, or is confirmed by its own writer. An earlier one is there after a failover.
-    if (current !== undefined && current.record.generation < record.generation) {
-      throw new StoreUnavailable(new Error('a failover has lost the last change of the task'))
-    }
   }
 
   /** Repeats the work for as long as the store is away. */
@@ -114,6 +101,19 @@ export class Transitions {
     const { dueTimes, storeClock, onDue } = this.#dependencies
     storeClock.note(await dueTimes.set(entry, inMs, generation))
     onDue(inMs)
+  }
+
+  /**
+   * Waits until a record that sets a due time is durable. Resolves to `undefined` if it was written again, or
+   * if a failover has lost it: the earlier record may run, and is due sooner.
+   */
+  async #confirm (
+    key: TaskKey, stored: StoredTask, { due }: Transition, isUrgent: boolean
+  ): Promise<StoredTask | undefined> {
+    const { records } = this.#dependencies
+    if (typeof due !== 'number') return stored
+    const isDurable = await this.#attempt(isUrgent, async () => await records.confirm(key, stored.version))
+    return isDurable ? stored : undefined
   }
 
   /** Resolves to `undefined` if another write came first. */

@@ -1,14 +1,14 @@
 // What clients were told of a task stays true: its end, and that it exists.
 
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { ANONYMOUS } from '../../src/access/principal.ts'
 import { timers } from '../../src/base/time.ts'
-import { StoreUnavailable } from '../../src/store/records/state-store.ts'
+import { StoreUnavailable, type StateValue } from '../../src/store/records/state-store.ts'
 import { createLocalBroadcast } from '../../src/store/changes/local-broadcast.ts'
 import { createTaskFollowers } from '../../src/tasks/followers.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { FakeSink } from '../store/changes/fake-sink.ts'
-import { LEASE_MS, openWorld } from './replicas.ts'
+import { LEASE_MS, openWorld, question } from './replicas.ts'
 
 t.test('tasks/get tells of an end once a failover cannot undo it', async (t) => {
   const time = new VirtualTime(t)
@@ -36,7 +36,10 @@ t.test('a stream tells of an end once a failover cannot undo it', async (t) => {
     } as never,
     access: {
       isVisible: () => true,
-      async confirmEnd () { if (!isDurable) throw new StoreUnavailable(new Error('the standby is away')) }
+      async mayTell () {
+        if (!isDurable) throw new StoreUnavailable(new Error('the standby is away'))
+        return true
+      }
     },
     broadcast: createLocalBroadcast(),
     now: () => 0
@@ -50,6 +53,63 @@ t.test('a stream tells of an end once a failover cannot undo it', async (t) => {
   t.equal(sink.messages.length, 1)
   followers.close()
 })
+
+/** Opens a task that asks, and a way to cancel it and to take that back, as a failover does. */
+async function openAsking (t: Test) {
+  const time = new VirtualTime(t)
+  const world = openWorld(async (round) => {
+    await timers.pause(2000)
+    await round.ask({ question })
+    return 'done'
+  }, { isRequired: true, maxPerOwner: 1 })
+  const { confirm, replace } = world.store
+  const failover = { isNext: false }
+  let before: StateValue | undefined
+  world.store.replace = async (...args) => {
+    before = (await world.store.peek(args[0]))?.value
+    return await replace(...args)
+  }
+  world.store.confirm = async (key, version) => {
+    if (failover.isNext && before !== undefined) await replace(key, version, before)
+    failover.isNext = false
+    return await confirm(key, version)
+  }
+  const replica = world.openReplica('first')
+  const id = await time.during(replica.call(), 10_000)
+  await time.during(timers.pause(5000), 10_000)
+  const ask = async (method: string) => await time.during(replica.ask(method, { taskId: id }), 10_000)
+  return { time, world, replica, ask, loseNext: () => { failover.isNext = true } }
+}
+
+t.test('tasks/get does not tell of an end that a failover has taken back', async (t) => {
+  const { ask, loseNext } = await openAsking(t)
+  await ask('tasks/cancel')
+  loseNext()
+  t.match(await ask('tasks/get'), { status: 'input_required' })
+})
+
+t.test('tasks/cancel cancels again what a failover has taken back', async (t) => {
+  const { ask, loseNext } = await openAsking(t)
+  await ask('tasks/cancel')
+  loseNext()
+  await ask('tasks/cancel')
+  t.match(await ask('tasks/get'), { status: 'cancelled' })
+})
+
+for (const [when, at] of [['before its due time', 3], ['before its place is free', 4]] as const) {
+  t.test(`an end is told, and its place is free, if its replica was lost ${when}`, async (t) => {
+    const { time, world, replica, ask } = await openAsking(t)
+    const told: unknown[] = []
+    world.broadcast.subscribe((event) => { told.push(event) })
+    // The read, the hold, the write of the record, the place.
+    replica.fail(at - 1, 'killed-after')
+    await t.rejects(ask('tasks/cancel'))
+    const other = world.openReplica('other')
+    await time.during(timers.pause(2 * LEASE_MS), 1e6)
+    t.match(told, [{ type: 'task-changed', isOver: true }])
+    t.match(await time.during(other.call(), 10_000), /^task_/)
+  })
+}
 
 t.test('a task outlives its replica, also if that was paused before it created the task', async (t) => {
   const time = new VirtualTime(t)

@@ -92,7 +92,7 @@ t.test('the tasks of one stream are read one after the other', async (t) => {
   }
   const followers = createTaskFollowers({
     records: records as never,
-    access: { isVisible: () => true, async confirmEnd () {} },
+    access: { isVisible: () => true, mayTell: async () => true },
     broadcast: createLocalBroadcast(),
     now: () => 0
   })

@@ -231,7 +231,7 @@ t.test('a replica that has missed a cancel stops the task when it learns that it
     const taskId = await time.during(first.call(), 1000)
     world.losesEvents = true
     await time.during(other.ask('tasks/cancel', { taskId }), 1000)
-    if (tells) await world.tellOfLoss()
+    if (tells) await world.broadcast.publish({ type: 'events-missed' })
     await time.during(timers.pause(2 * LEASE_MS), 1e6)
     // A step that begins before learns it when its result is to be kept.
     t.strictSame(steps, tells ? [0] : [0, 1], tells ? 'told' : 'not told')

@@ -3,12 +3,9 @@
 import t from 'tap'
 import { ANONYMOUS } from '../../src/access/principal.ts'
 import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
-import { createLocalDueTimes, StoreClock } from '../../src/store/records/due-times.ts'
-import { StoreUnavailable } from '../../src/store/records/state-store.ts'
 import { createSealer } from '../../src/store/sealing/sealer.ts'
 import { FORM, type TaskRecord } from '../../src/tasks/record.ts'
 import { TaskRecords } from '../../src/tasks/records.ts'
-import { Transitions } from '../../src/tasks/transitions.ts'
 
 const MAX = 3
 
@@ -19,7 +16,8 @@ function prepare () {
   const records = open('first')
   const begin = async () => {
     const key = records.newKey(ANONYMOUS)
-    return { key, created: await records.create(key, RECORD) }
+    await records.create(key, RECORD)
+    return { key }
   }
   return { store, open, records, begin }
 }
@@ -59,30 +57,6 @@ t.test('the store has neither arguments nor claims in clear', async (t) => {
   t.ok(bytes.length > 300)
   for (const text of ['private', 'ada', 'print_book', 'books']) t.notOk(bytes.includes(text), text)
   t.strictSame((await records.read(key))?.record, RECORD)
-})
-
-t.test('a record is confirmed without being written, and not if a failover has lost it', async (t) => {
-  const { store, records, begin } = prepare()
-  const transitions = new Transitions({
-    records,
-    dueTimes: createLocalDueTimes(),
-    storeClock: new StoreClock(),
-    leaseMs: 1000,
-    announce () {},
-    onUndone () {},
-    onDue () {},
-    isClosing: () => false
-  })
-  const { key, created } = await begin()
-  const before = await store.peek(key.state)
-  if (before === undefined) throw new TypeError('no record')
-  await transitions.confirm(key, created)
-  t.equal((await store.peek(key.state))?.version, before.version)
-  const changed = await records.replace(key, created.version, { ...RECORD, generation: 1 })
-  if (changed === undefined) throw new TypeError('not changed')
-  await t.resolves(transitions.confirm(key, created), 'the later write has a writer of its own')
-  await store.replace(key.state, changed.version, before.value)
-  await t.rejects(transitions.confirm(key, changed), StoreUnavailable)
 })
 
 t.test('a record opens for its own task only', async (t) => {

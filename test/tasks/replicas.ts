@@ -240,11 +240,10 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
   const world = {
     store,
     dueTimes,
+    broadcast,
     openReplica,
     /** Whether replicas hear nothing of changes. */
-    losesEvents: false,
-    /** Tells all replicas that they may have missed changes. */
-    tellOfLoss: async () => await broadcast.publish({ type: 'events-missed' })
+    losesEvents: false
   }
   return world
 }

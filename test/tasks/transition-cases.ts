@@ -84,7 +84,7 @@ export const CASES: readonly Case[] = [
     row: 'over due → over: nothing is to be undone',
     record: OVER,
     event: due(),
-    gives: { record: undefined, due: EXPIRED, isHeld: false }
+    gives: { record: undefined, due: EXPIRED, isHeld: false, isTold: true }
   },
   {
     row: 'running due → over: its time limit has passed',
@@ -129,7 +129,7 @@ export const CASES: readonly Case[] = [
     row: 'running due → running: its replica was lost once',
     record: { ...ONCE, isCalled: false },
     event: due(),
-    gives: { ...taken, isTold: false, record: { run: 4, losses: 1, isRunning: true, isCalled: false } }
+    gives: { ...taken, isTold: true, record: { run: 4, losses: 1, isRunning: true, isCalled: false } }
   },
   {
     row: 'running due → waiting: its replica was lost again, or its tool has changed',
@@ -280,13 +280,13 @@ export const CASES: readonly Case[] = [
     record,
     event: due(),
     at: END_OF_UNDO,
-    gives: { due: EXPIRED, isTold: false, record: { undo: 'failed', isRunning: false, run: 4 } } as const
+    gives: { due: EXPIRED, isTold: true, record: { undo: 'failed', isRunning: false, run: 4 } } as const
   })),
   {
     row: 'over due → undoing: its work is to be undone',
     record: TO_UNDO,
     event: due(),
-    gives: { ...taken, isTold: false, record: { run: 4, isRunning: true, undoJournal: EMPTY } }
+    gives: { ...taken, isTold: true, record: { run: 4, isRunning: true, undoJournal: EMPTY } }
   },
   {
     row: 'over due → over: its undo sleeps',
