@@ -22,7 +22,7 @@ const SHARE = Math.ceil(MAX_HANDLES / 10)
 export class Ledgers {
   readonly #world: World
   readonly all: Ledger[] = []
-  /** The handles of each network that were acknowledged, and not deleted. */
+  /** The handles of each network that were acknowledged, and whose deletion has not begun. */
   readonly #used = new Map<string, Set<string>>()
   #entries = 0
 
@@ -68,8 +68,9 @@ export class Ledgers {
     }
   }
 
-  noteDropped (ledger: Ledger): void {
-    ledger.drop = 'acknowledged'
+  /** Notes that the handle is deleted now, or later: nobody knows when its place is free. */
+  beginDrop (ledger: Ledger): void {
+    ledger.drop ??= 'begun'
     const { address } = ledger.sender
     if (address !== undefined) this.#used.get(address)?.delete(ledger.id)
   }

@@ -150,10 +150,11 @@ export class Cluster {
 
   /** Brings all replicas to one state: the second release, all secrets, the right time. */
   calm (secrets: readonly string[]): void {
+    const { now } = this.#parts.world
     for (const [index, place] of this.#places.entries()) {
-      const { node: { process }, options } = place
-      place.node.cutUntil = 0
-      process.pausedUntil = Math.min(process.pausedUntil, this.#parts.world.now)
+      const { node, node: { process }, options } = place
+      node.cutUntil = Math.min(node.cutUntil, now)
+      process.pausedUntil = Math.min(process.pausedUntil, now)
       place.options = { secrets, release: 1 }
       // A replica that is dead or stops starts with these.
       if (options.secrets.join() === secrets.join()) this.reload(index, 1)

@@ -210,9 +210,9 @@ export class Commands {
 
   async #drop (ledger: Ledger, replica: number): Promise<void> {
     const { ledgers } = this.#parts
-    ledger.drop ??= 'begun'
+    ledgers.beginDrop(ledger)
     const reply = await this.#call(replica, ledger.sender, 'drop', { id: ledger.id })
-    if (contentOf(reply) !== undefined) ledgers.noteDropped(ledger)
+    if (contentOf(reply) !== undefined) ledger.drop = 'acknowledged'
   }
 
   async #show (ledger: Ledger, right: Right, replica: number): Promise<void> {

@@ -1,7 +1,7 @@
 // The model of tasks: what clients know of each job, what its steps have done, and what may not happen.
 
 import { ownerOf } from '../../src/access/principal.ts'
-import { endOfRun, openQuestions, phaseOf, readTaskBytes, type TaskRecord } from '../../src/tasks/record.ts'
+import { endOfRun, openQuestions, readTaskBytes, type TaskRecord } from '../../src/tasks/record.ts'
 import { createSealer, type Sealer } from '../../src/store/sealing/sealer.ts'
 import type { Cluster, Sender } from './cluster.ts'
 import type { Operation } from './probe.ts'
@@ -172,7 +172,7 @@ export class Jobs {
     const open = this.tasks.filter((job) => {
       if (!isCounted(job.sender)) return false
       const record = this.#read(entryOf(job), this.#state.records.get(entryOf(job))?.bytes)
-      return record !== undefined && phaseOf(record) !== 'over' && endOfRun(record) > this.#world.now
+      return record !== undefined && !TERMINAL.has(record.status) && endOfRun(record) > this.#world.now
     })
     if (open.length > max) this.#world.fail(`${open.length} tasks of one caller, and the limit is ${max}`)
   }

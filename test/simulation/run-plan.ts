@@ -55,7 +55,7 @@ export async function runPlan (plan: Plan, releases: Releases): Promise<RunOutco
     world.note('calm')
     network.rates = NO_FAULTS
     network.delayMs = 4
-    network.awayUntil = 0
+    network.awayUntil = Math.min(network.awayUntil, world.now)
     broadcast.rates = NO_BROADCAST_FAULTS
     state.heal()
     cluster.calm(SECRETS.both)

@@ -49,7 +49,7 @@ export class Streams {
   /** Checks that each stream of a replica that lives was told of the end of its task. */
   check (): void {
     for (const { job, process, told = 'nothing', isClosed } of this.#all) {
-      if (isClosed || process.isDead || TERMINAL.has(told)) continue
+      if (isClosed || process.isDead || TERMINAL.has(told) || this.#jobs.isGone(job)) continue
       this.#world.fail(`a stream at ${process.name} was told ${told} of ${job.name}, which has ended`)
     }
   }
