@@ -111,7 +111,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a replica runs a call whose lease has passed before it began',
-    edits: [[FIRST_ANSWERS, 'return clock.monotonic() < usedAt + LEASE_MS', 'return usedAt < Infinity']]
+    edits: [[FIRST_ANSWERS, 'return clock.monotonic() < usedAt + RENEW_EVERY_MS', 'return usedAt < Infinity']]
   },
   {
     name: 'tasks/get tells of an end that a failover undoes',

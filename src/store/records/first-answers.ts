@@ -71,7 +71,7 @@ interface Slot extends Pick<Repeatable, 'timeoutMs' | 'onUnkept'> {
 export function createFirstAnswers (store: StateStore) {
   const shares = createShares(store, 'answers', LIMIT.shareOf('network'))
 
-  /** `undefined` if another request runs the call, or its answer is kept, or the lease has passed. */
+  /** `undefined` if another request runs the call, if its answer is kept, or if the lease ends soon. */
   async function create (slot: Slot, head: Head): Promise<FirstRun | undefined> {
     const lifetime = { idleMs: LEASE_MS, placeMs: slot.timeoutMs + KEEP_MS }
     let usedAt = 0
@@ -80,7 +80,7 @@ export function createFirstAnswers (store: StateStore) {
       return await shares.create(slot.network, slot.key, toAnswerValue(head), lifetime, LIMIT.max)
     })
     if (created === 'taken') return undefined
-    if (created !== 'full') return isHeld(usedAt) ? toFirstRun(slot, head, created.version) : undefined
+    if (created !== 'full') return isFresh(usedAt) ? toFirstRun(slot, head, created.version) : undefined
     slot.onUnkept(new Error(LIMIT.describe('principal')))
     return UNKEPT
   }
@@ -105,7 +105,7 @@ export function createFirstAnswers (store: StateStore) {
   async function resume (slot: Slot, head: Head, version: string): Promise<FirstRun | undefined> {
     const usedAt = clock.monotonic()
     const record = await insist(BEGIN_FOR_MS, async () => await store.read(slot.key))
-    return record?.version === version && isHeld(usedAt) ? toFirstRun(slot, head, version) : undefined
+    return record?.version === version && isFresh(usedAt) ? toFirstRun(slot, head, version) : undefined
   }
 
   /** Keeps the lease of the record until the call has ended. @param created the version of the record. */
@@ -204,8 +204,8 @@ export function createFirstAnswers (store: StateStore) {
 /** The call runs and nothing is kept: nobody learns of its answer. */
 const UNKEPT: FirstRun = { keep: async (answer) => answer, async drop () {} }
 
-/** Whether no other run has begun: the process may have been paused after the use. */
-function isHeld (usedAt: number): boolean { return clock.monotonic() < usedAt + LEASE_MS }
+/** Whether the lease lasts until it is renewed: the process may have been paused after the use. */
+function isFresh (usedAt: number): boolean { return clock.monotonic() < usedAt + RENEW_EVERY_MS }
 
 async function insist<T> (forMs: number, work: () => Promise<T>): Promise<T> {
   return await retryOutage(work, { ...LOST_REPLY, forMs })

@@ -42,8 +42,8 @@ function openWorld (t: Test, aheadMs = 90_000) {
   return {
     store,
     get runs () { return runs },
-    openReplica () {
-      const faulty = new FaultyStore(store, 3 * LEASE_MS)
+    openReplica (pauseMs = 3 * LEASE_MS) {
+      const faulty = new FaultyStore(store, pauseMs)
       const answers = createFirstAnswers(faulty.store)
       return {
         faulty,
@@ -212,6 +212,18 @@ for (const [what, faults] of Object.entries(LATE)) {
     t.equal(world.runs, 1)
   })
 }
+
+t.test('a replica that is paused for most of its lease before the run keeps the call', async (t) => {
+  const time = new VirtualTime(t)
+  const world = openWorld(t)
+  const [first, second] = [world.openReplica(LEASE_MS - 1000), world.openReplica()]
+  first.faulty.fail(0, 'paused')
+  const calling = first.call()
+  await time.during(timers.pause(1), MAX_MS)
+  t.equal(await time.during(second.call(), MAX_MS), 'answer 1')
+  t.equal(await time.during(calling, MAX_MS), 'answer 1')
+  t.equal(world.runs, 1)
+})
 
 t.test('a record that cannot be read belongs to a call that runs', async (t) => {
   const time = new VirtualTime(t)
