@@ -66,6 +66,7 @@ export class Commands {
     for (const job of jobs.tasks) jobs.checkUndone(job)
     await world.pause(cluster.client, 20_000)
     this.#parts.streams.check()
+    for (const job of jobs.tasks) jobs.checkPlace(job)
     for (const ledger of ledgers.all) if (ledger.drop !== 'begun') await this.#show(ledger, 'full', 0)
   }
 

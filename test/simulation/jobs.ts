@@ -136,6 +136,15 @@ export class Jobs {
     if (record.undo === 'failed' && !mayFail) this.#world.fail(`the undo of ${name} has failed`)
   }
 
+  /** Checks that a task that has ended no longer counts for its caller. */
+  checkPlace (job: Job): void {
+    const record = this.#recordOf(job)
+    if (record === undefined || !TERMINAL.has(record.status) || record.undo === 'due') return
+    const place = this.#state.records.get(`open-${entryOf(job)}`)
+    const isFree = place === undefined || place.expiry.at <= this.#world.now
+    if (!isFree) this.#world.fail(`${job.name} is ${record.status}, and counts as unfinished`)
+  }
+
   #recordOf (job: Job): TaskRecord | undefined {
     const entry = entryOf(job)
     const record = this.#state.records.get(entry)
