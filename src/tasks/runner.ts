@@ -254,11 +254,13 @@ export class TaskRunner {
 
   /**
    * The pause is random, so that another replica takes the task. It is below a lease: the task may be
-   * running.
+   * running. If the record was written since, the task is due as its writer says.
    */
   async #putBack ({ entry }: TaskKey, record?: TaskRecord): Promise<void> {
     const { dueTimes, leaseMs } = this.#dependencies
-    await dueTimes.set(entry, leaseMs * (1 + random.number()) / 4, record?.generation ?? 0)
+    const pauseMs = leaseMs * (1 + random.number()) / 4
+    if (record === undefined) await dueTimes.set(entry, pauseMs, 0)
+    else await dueTimes.set(entry, pauseMs, record.generation, leaseMs)
   }
 
   /** Renews the leases of all runs here, and stops those that do not run here any more. */

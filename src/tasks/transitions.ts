@@ -98,8 +98,9 @@ export class Transitions {
   }
 
   async #setDue ({ entry }: TaskKey, inMs: number, generation: number): Promise<void> {
-    const { dueTimes, storeClock, onDue } = this.#dependencies
-    storeClock.note(await dueTimes.set(entry, inMs, generation))
+    const { dueTimes, storeClock, leaseMs, onDue } = this.#dependencies
+    // The next run may have begun meanwhile: its lease lasts.
+    storeClock.note(await dueTimes.set(entry, inMs, generation, Math.max(inMs, leaseMs)))
     onDue(inMs)
   }
 

@@ -85,13 +85,13 @@ export class SimulatedState {
     return at(new Map(live))
   }
 
-  setDue (entry: string, inMs: number, generation: number): Outcome<number> {
+  setDue (entry: string, inMs: number, generation: number, lateMs = inMs): Outcome<number> {
     const { now } = this.#world
-    const dueAt = now + Math.ceil(inMs)
     const before = this.dueTimes.get(entry)
-    if (before === undefined || before.generation <= generation) {
-      this.dueTimes.set(entry, { at: dueAt, generation })
-    } else if (dueAt < before.at) {
+    const isLate = before !== undefined && before.generation > generation
+    const dueAt = now + Math.ceil(isLate ? lateMs : inMs)
+    if (!isLate) this.dueTimes.set(entry, { at: dueAt, generation })
+    else if (dueAt < before.at) {
       this.dueTimes.set(entry, { at: dueAt, generation: before.generation })
     }
     this.onWrite(entry)

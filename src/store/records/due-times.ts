@@ -41,8 +41,10 @@ export interface DueTimes {
    * the store, in milliseconds since the epoch.
    *
    * @param generation a whole number, which grows with each change of what the entry names.
+   * @param lateMs the time for an earlier generation, in milliseconds, `inMs` by default: the present time
+   * may be a lease, and nobody may take the entry before its end.
    */
-  set (entry: string, inMs: number, generation: number): Promise<number>
+  set (entry: string, inMs: number, generation: number, lateMs?: number): Promise<number>
   /** Does nothing if there is no such entry. */
   remove (entry: string): Promise<void>
   /**
@@ -106,14 +108,14 @@ export function createLocalDueTimes ({ now = clock.now }: Clock = {}): DueTimes 
   }
 
   return {
-    async set (entry, inMs, generation) {
+    async set (entry, inMs, generation, lateMs = inMs) {
       const time = now()
-      const at = time + inMs
       const before = times.get(entry)
+      const isLate = before !== undefined && before.generation > generation
+      const at = time + (isLate ? lateMs : inMs)
       const number = before?.number ?? ++count
-      if (before === undefined || before.generation <= generation) {
-        times.set(entry, { at, generation, number })
-      } else if (at < before.at) times.set(entry, { ...before, at })
+      if (!isLate) times.set(entry, { at, generation, number })
+      else if (at < before.at) times.set(entry, { ...before, at })
       return time
     },
     async remove (entry) { times.delete(entry) },

@@ -58,11 +58,12 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
   }
 
   return {
-    set: async (entry, inMs, generation) => await write(() => {
+    set: async (entry, inMs, generation, lateMs = inMs) => await write(() => {
       const time = now()
       const present = read(entry)
-      const at = time + inMs
-      if (present.generation <= generation) put(entry, at, generation)
+      const isLate = present.generation > generation
+      const at = time + (isLate ? lateMs : inMs)
+      if (!isLate) put(entry, at, generation)
       else if (at < present.at) put(entry, at, present.generation)
       return time
     }),

@@ -17,14 +17,17 @@ const KEEP_MS = 5_184_000_000
 
 /**
  * KEYS[1] is a sorted set of entries by the time when they are due, KEYS[2] a hash of their generations.
- * ARGV: entry, milliseconds from now, generation, how long the hash is kept. Returns the time.
+ * ARGV: entry, milliseconds from now, generation, how long the hash is kept, milliseconds from now for an
+ * earlier generation. Returns the time.
  */
 const SET_DUE = toScript(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local due, present = now + ARGV[2], redis.call('ZSCORE', KEYS[1], ARGV[1])
+local present = redis.call('ZSCORE', KEYS[1], ARGV[1])
 local generation = present and tonumber(redis.call('HGET', KEYS[2], ARGV[1]) or 0) or 0
-if generation > tonumber(ARGV[3]) and due >= tonumber(present) then
+local isLate = generation > tonumber(ARGV[3])
+local due = now + (isLate and ARGV[5] or ARGV[2])
+if isLate and due >= tonumber(present) then
   -- Written, so that the caller waits until the later generation is replicated.
   redis.call('PEXPIRE', KEYS[2], ARGV[4])
   return now
@@ -97,8 +100,8 @@ export function createRedisDueTimes (
   }
 
   return {
-    set: async (entry, inMs, generation) => await attempt(async () => {
-      const args = [entry, Math.ceil(inMs), generation, KEEP_MS]
+    set: async (entry, inMs, generation, lateMs = inMs) => await attempt(async () => {
+      const args = [entry, Math.ceil(inMs), generation, KEEP_MS, Math.ceil(lateMs)]
       const now = Number(await runScript(client, SET_DUE, keys, args))
       await acks?.confirm(true)
       return now
