@@ -86,6 +86,8 @@ interface OrderRun {
 
 /** The lease of an idempotent call is 15 s. A run that is not lost keeps it. In milliseconds. */
 const CERTAIN_MS = 10_000
+/** A call that a lost lease has let begin may begin after the answer of the first run, in milliseconds. */
+const MAX_BEGIN_MS = 6000
 /** How long an answer is kept, in milliseconds. */
 const KEEP_MS = 60_000
 
@@ -95,6 +97,8 @@ export class Orders {
   readonly #runs = new Map<string, OrderRun[]>()
   /** The first answer of each call, and the answers of calls without a key. */
   readonly #answers = new Map<string, string>()
+  /** When a client got the first answer of each call. */
+  readonly #answeredAt = new Map<string, number>()
   #count = 0
 
   constructor (world: World, cluster: Pick<Cluster, 'isUndisturbed'>) {
@@ -111,12 +115,15 @@ export class Orders {
     this.#world.note(`orders ${value}`)
     const isKept = !key.startsWith('free')
     for (const run of isKept ? runs : []) {
-      const isAnswer = this.#answers.get(call) === run.value
-      if (isAnswer && this.#world.now < (run.endedAt ?? 0) + KEEP_MS) {
+      const { process, at, hasFailed = false } = run
+      const isUndisturbed = this.#cluster.isUndisturbed(process, at)
+      const answeredAt = this.#answers.get(call) === run.value ? this.#answeredAt.get(call) : undefined
+      const isKnown = answeredAt !== undefined &&
+        (isUndisturbed || this.#world.now >= answeredAt + MAX_BEGIN_MS)
+      if (isKnown && this.#world.now < (run.endedAt ?? 0) + KEEP_MS) {
         this.#world.fail(`${call} runs again after its answer`)
       }
-      const { process, at, hasFailed = false } = run
-      const isCertain = this.#world.now - at < CERTAIN_MS && this.#cluster.isUndisturbed(process, at)
+      const isCertain = this.#world.now - at < CERTAIN_MS && isUndisturbed
       if (!hasFailed && isCertain) {
         this.#world.fail(`${call} runs twice`)
       }
@@ -138,8 +145,10 @@ export class Orders {
     if (key.startsWith('free')) {
       if (this.#answers.has(value)) this.#world.fail(`${value} was the answer of two calls`)
       this.#answers.set(value, value)
-    } else if (first === undefined) this.#answers.set(call, value)
-    else if (first !== value) {
+    } else if (first === undefined) {
+      this.#answers.set(call, value)
+      this.#answeredAt.set(call, this.#world.now)
+    } else if (first !== value) {
       const { endedAt = 0 } = this.#find(first) ?? {}
       // The first answer may be forgotten by then.
       if ((this.#find(value)?.at ?? 0) >= endedAt + KEEP_MS) this.#answers.set(call, value)

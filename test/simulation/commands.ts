@@ -96,8 +96,9 @@ export class Commands {
       }
       case 'retry': {
         const job = pick(jobs.tasks, command.job)
-        if (job?.id !== undefined) cluster.retry(replica, job.id)
-        return
+        if (job?.id === undefined) return
+        job.retries++
+        return cluster.retry(replica, job.id)
       }
       case 'listen': {
         const job = pick(jobs.tasks, command.job)

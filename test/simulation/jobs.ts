@@ -40,6 +40,8 @@ export interface Job {
   /** Whether its undo has ended. */
   isUndone?: boolean
   crashes: number
+  /** How often an operator wanted it to run. */
+  retries: number
   /** The last call of its handler. */
   run?: { readonly process: Process, readonly at: number, hasLeft?: boolean }
 }
@@ -77,7 +79,15 @@ export class Jobs {
   add (tool: string, sender: Sender, program: readonly Operation[]): Job {
     const name = `job-${this.#byName.size}`
     const job: Job = {
-      name, tool, sender, program, known: 'nothing', steps: new Map(), answers: new Set(), crashes: 0
+      name,
+      tool,
+      sender,
+      program,
+      known: 'nothing',
+      steps: new Map(),
+      answers: new Set(),
+      crashes: 0,
+      retries: 0
     }
     this.#byName.set(name, job)
     return job
@@ -164,7 +174,9 @@ export class Jobs {
 
   crash (name: string): void {
     const job = this.find(name)
-    if (++job.crashes > MAX_CRASHES) this.#world.fail(`${name} has ended ${job.crashes} replicas`)
+    // An operator who lets it run again begins the count anew, and so does its undo.
+    const max = MAX_CRASHES * (1 + job.retries) * (job.endedAt === undefined ? 1 : 2)
+    if (++job.crashes > max) this.#world.fail(`${name} has ended ${job.crashes} replicas`)
   }
 
   /** Notes that a call has become a task, and checks the limits of its caller. */
