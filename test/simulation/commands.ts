@@ -2,7 +2,8 @@
 
 import type { Ledger, Ledgers, Orders } from './calls.ts'
 import type { Cluster, Reply, Sender } from './cluster.ts'
-import type { Job, Jobs, TaskView } from './jobs.ts'
+import type { Job, TaskView } from './job.ts'
+import type { Jobs } from './jobs.ts'
 import type { Network } from './network.ts'
 import type { Command, RIGHTS } from './plan.ts'
 import { SECRETS, senderOf, withRight } from './senders.ts'
@@ -95,7 +96,7 @@ export class Commands {
         return
       }
       case 'retry': {
-        const job = pick(jobs.tasks, command.job)
+        const job = pick(jobs.retriable, command.job) ?? pick(jobs.tasks, command.job)
         if (job?.id === undefined) return
         job.retries++
         return cluster.retry(replica, job.id)

@@ -1,50 +1,16 @@
 // The model of tasks: what clients know of each job, what its steps have done, and what may not happen.
 
 import { ownerOf } from '../../src/access/principal.ts'
-import { endOfRun, openQuestions, readTaskBytes, type TaskRecord } from '../../src/tasks/record.ts'
+import {
+  endOfRun, isAsleep, openQuestions, phaseOf, readTaskBytes, type TaskRecord
+} from '../../src/tasks/record.ts'
 import { createSealer, type Sealer } from '../../src/store/sealing/sealer.ts'
 import type { Cluster, Sender } from './cluster.ts'
+import type { Job, TaskView } from './job.ts'
 import type { Operation } from './probe.ts'
 import { LEASE_MS, MAX_TASKS } from './replica.ts'
 import type { SimulatedState } from './state.ts'
-import type { Process, World } from './world.ts'
-
-interface Step { begins: number, value?: string }
-
-export interface TaskView {
-  readonly taskId: string
-  readonly status: string
-  readonly inputRequests?: { readonly [name: string]: unknown }
-  readonly result?: {
-    readonly isError?: boolean
-    readonly structuredContent?: { readonly values: { [key: string]: string }, readonly answers: object }
-  }
-  readonly error?: { readonly code: number, readonly message: string }
-}
-
-/** A call of a tool whose calls become tasks. */
-export interface Job {
-  readonly name: string
-  readonly tool: string
-  readonly sender: Sender
-  readonly program: readonly Operation[]
-  /** What its caller was told: nothing, a task, or an answer without a task. */
-  known: 'nothing' | 'task' | 'answer'
-  id?: string
-  readonly steps: Map<string, Step>
-  /** The answers that clients have sent. */
-  readonly answers: Set<string>
-  /** The end that a client has seen, as text. */
-  end?: string
-  endedAt?: number
-  /** Whether its undo has ended. */
-  isUndone?: boolean
-  crashes: number
-  /** How often an operator wanted it to run. */
-  retries: number
-  /** The last call of its handler. */
-  run?: { readonly process: Process, readonly at: number, hasLeft?: boolean }
-}
+import type { World } from './world.ts'
 
 const TERMINAL = new Set(['completed', 'failed', 'cancelled'])
 /** After this many losses in a row a task fails. */
@@ -86,7 +52,7 @@ export class Jobs {
       known: 'nothing',
       steps: new Map(),
       answers: new Set(),
-      crashes: 0,
+      crashes: { handler: 0, undo: 0 },
       retries: 0
     }
     this.#byName.set(name, job)
@@ -131,6 +97,15 @@ export class Jobs {
   /** Whether the record of a task that is kept for a short time has expired. */
   isGone (job: Job): boolean { return job.tool === 'shortly' && this.#recordOf(job) === undefined }
 
+  /** Those that an operator can let run now. */
+  get retriable (): readonly Job[] {
+    return this.tasks.filter((job) => {
+      const record = this.#recordOf(job)
+      if (record === undefined) return false
+      return record.undo === 'failed' || (phaseOf(record) === 'waiting' && !isAsleep(record))
+    })
+  }
+
   /** Whether the work of the task is still to be undone. */
   isToUndo (job: Job): boolean { return this.#recordOf(job)?.undo === 'due' }
 
@@ -140,7 +115,7 @@ export class Jobs {
     if (tool !== 'undone' && tool !== 'singly') return
     const record = this.#recordOf(job)
     if (record === undefined || (record.status !== 'cancelled' && record.status !== 'failed')) return
-    const mayFail = name.endsWith('3') || this.#cluster.losses >= MAX_CRASHES
+    const mayFail = /[23]$/.test(name) || this.#cluster.losses >= MAX_CRASHES
     if (isUndone !== true && !mayFail) this.#world.fail(`${name} is ${record.status}, and was not undone`)
     if (record.undo === 'done' && isUndone !== true) this.#world.fail(`${name} counts as undone, and was not`)
     if (record.undo === 'failed' && !mayFail) this.#world.fail(`the undo of ${name} has failed`)
@@ -174,9 +149,12 @@ export class Jobs {
 
   crash (name: string): void {
     const job = this.find(name)
-    // An operator who lets it run again begins the count anew, and so does its undo.
-    const max = MAX_CRASHES * (1 + job.retries) * (job.endedAt === undefined ? 1 : 2)
-    if (++job.crashes > max) this.#world.fail(`${name} has ended ${job.crashes} replicas`)
+    const by = this.#recordOf(job)?.undo === undefined ? 'handler' : 'undo'
+    const crashes = ++job.crashes[by]
+    // An operator who lets it run again begins the count anew.
+    if (crashes > MAX_CRASHES * (1 + job.retries)) {
+      this.#world.fail(`the ${by} of ${name} has ended ${crashes} replicas`)
+    }
   }
 
   /** Notes that a call has become a task, and checks the limits of its caller. */

@@ -76,7 +76,7 @@ const act = fc.oneof(
     weight: 10,
     arbitrary: fc.record({
       do: fc.constant('begin'),
-      tool: fc.constantFrom(...TOOLS, 'single', 'slow', 'work'),
+      tool: fc.constantFrom(...TOOLS, 'single', 'singly', 'slow', 'work'),
       who,
       program: fc.array(operation, { minLength: 1, maxLength: 5 })
     })

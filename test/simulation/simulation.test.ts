@@ -11,14 +11,14 @@ import { loadReleases } from './releases.ts'
 import { runPlan } from './run-plan.ts'
 import { runSeed } from './search.ts'
 
-/** A plan that once broke a promise, or breaks one if a fault is put back. */
-interface CorpusEntry { readonly broke: string, readonly plan: Plan }
+/** A plan that once broke a promise, or that reaches what seeds seldom reach. */
+interface CorpusEntry { readonly what: string, readonly plan: Plan }
 
 const CORPUS: readonly CorpusEntry[] = JSON.parse(
   readFileSync(new URL('corpus.json', import.meta.url), 'utf8')
 )
-/** At least so many seeds run, and no more than that if a transition is not reached. */
-const SEEDS = { least: 100, most: 600 }
+/** Seeds that reach rare transitions, and then all others: at least so many, and no more than that. */
+const SEEDS = { first: [69, 562, 565, 157, 194, 25, 312, 126, 217, 236], least: 200, most: 600 }
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 const releases = await loadReleases()
 
@@ -34,18 +34,21 @@ t.test('a seed replays exactly, in this process and in another one', async (t) =
   t.not((await runSeed(seed + 1, releases)).digest, first.digest)
 })
 
-for (const { broke, plan } of CORPUS) {
-  t.test(`a plan breaks nothing that broke this: ${broke}`, async (t) => {
+const coverage = new Coverage()
+
+for (const { what, plan } of CORPUS) {
+  t.test(`a plan breaks no promise: ${what}`, async (t) => {
     const { problem } = await runPlan(plan, releases)
     t.equal(problem, undefined)
   })
 }
 
 t.test('no promise is broken, and every transition of tasks is reached', async (t) => {
-  const coverage = new Coverage()
-  const isDone = (seeds: number) => seeds >= SEEDS.least && coverage.missing.length === 0
+  const seeds = [...SEEDS.first, ...Array.from({ length: SEEDS.most }, (_, index) => index + 1)]
+  const isDone = (count: number) => count >= SEEDS.least && coverage.missing.length === 0
   let events = 0
-  for (let seed = 1; seed <= SEEDS.most && !isDone(seed); seed++) {
+  for (const [count, seed] of seeds.entries()) {
+    if (isDone(count)) break
     const outcome = await runSeed(seed, releases)
     events += outcome.events
     t.equal(outcome.problem, undefined, `npm run simulate -- --seed ${seed}`)

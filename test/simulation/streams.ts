@@ -1,7 +1,8 @@
 // The model of streams that follow a task: each is told of the end, and of nothing else after it.
 
 import type { MessageSink } from '../../src/store/changes/message-sink.ts'
-import type { Job, Jobs, TaskView } from './jobs.ts'
+import type { Job, TaskView } from './job.ts'
+import type { Jobs } from './jobs.ts'
 import type { Process, World } from './world.ts'
 
 const TERMINAL = new Set(['completed', 'failed', 'cancelled'])

@@ -67,19 +67,23 @@ async function follow ({ job, program }: Arguments, ctx: Context) {
   return { values, answers }
 }
 
-/** Undoes in two steps with a sleep between them. Each third job cannot be undone. */
+/**
+ * Undoes in two steps with a sleep between them, which is longer than a lease. Some jobs end the replica,
+ * some cannot be undone, and some take long.
+ */
 async function undo ({ job }: Arguments, ctx: UndoContext) {
   probe().undoing(job)
   const step = async (key: string) => {
     const value = await ctx.step(key, async () => {
       const begun = probe().begin(job, key)
-      await probe().pause(500)
+      await probe().pause(job.endsWith('4') ? 20_000 : 500)
       return begun
     })
     probe().acknowledged(job, key, value)
   }
   await step('undo-1')
-  await ctx.sleep(5000)
+  await ctx.sleep(15_000)
+  if (job.endsWith('2')) await probe().crash(job)
   if (job.endsWith('3')) throw new Error('this cannot be undone')
   await step('undo-2')
   probe().undone(job)
