@@ -11,6 +11,8 @@ interface Mutation {
 
 const TABLE = 'tasks/transition-table.ts'
 const TRANSITIONS = 'tasks/transitions.ts'
+const STATES = 'tasks/states.ts'
+const ACCESS = 'tasks/access.ts'
 const FIRST_ANSWERS = 'store/records/first-answers.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -28,11 +30,10 @@ export const MUTATIONS: readonly Mutation[] = [
       [TABLE, "'no answer came', to: 'asking', change: () => ({}) })", "'no answer came', to: 'asking' })"],
       // Due times had no generations then.
       [
-        TRANSITIONS, "if (typeof due === 'number') {",
-        "if (typeof due === 'number' && record.wakesAt !== undefined && !record.isRunning) {\n" +
-        'await this.#setDue(key, Math.max(0, due - storeClock.now()), 1e9)\n' +
-        "} else if (typeof due === 'number') {"
-      ]
+        TRANSITIONS, 'due - storeClock.now()), record.generation',
+        'due - storeClock.now()), record.wakesAt === undefined ? record.generation : 1e9'
+      ],
+      [TRANSITIONS, "if (typeof due !== 'number') return stored", 'if (due !== -1) return stored']
     ]
   },
   {
@@ -56,12 +57,12 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a replica of an older release ends the tasks of a newer one',
     edits: [[
       'tasks/runner.ts',
-      'await this.#toolRuns?.accepts(tool, args) === true', "tool !== '' && args !== undefined"
+      "await this.#toolRuns?.accepts(tool, args, undo === 'due') === true", "tool !== '' && args !== undo"
     ]]
   },
   {
     name: 'after a sleep a handler has no network',
-    edits: [['tasks/runner.ts', "network?.replace('/64', '')", 'undefined']]
+    edits: [['tasks/record.ts', "network?.replace('/64', '')", 'undefined']]
   },
   {
     name: 'a lost reply when a task wakes fails it as interrupted',
@@ -73,7 +74,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'the retry of an update and of a cancel is acknowledged before it is durable',
     edits: [[
-      TRANSITIONS, 'if (await records.confirm(key, version)) return', 'if (version !== undefined) return'
+      ACCESS, 'transition?.record !== undefined || await this.#dependencies.records.confirm(key, version)',
+      'transition?.record !== null'
     ]]
   },
   {
@@ -100,7 +102,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'tasks ask who, and not whether they may',
-    edits: [['tasks/access.ts', 'if (!this.isVisible(principal, stored.record)) throw unknownTask()', '']]
+    edits: [[ACCESS, 'if (!this.isVisible(principal, stored.record)) throw unknownTask()', '']]
   },
   {
     name: 'calls of all callers without a session share their ids',
@@ -115,7 +117,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'tasks/get tells of an end that a failover undoes',
-    edits: [['tasks/access.ts', "if (phaseOf(stored.record) === 'over') await", "if (key.id === '') await"]]
+    edits: [[
+      ACCESS, '!isTerminal(record.status) || await this.#dependencies.records.confirm(key, version)',
+      "record.status !== ''"
+    ]]
   },
   {
     name: 'a task that a paused replica creates has no due time',
@@ -124,6 +129,22 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a stream ignores that it has missed events',
     edits: [['tasks/followers.ts', "else if (event.type === 'events-missed')", 'else if (Date.now() < 0)']]
+  },
+  {
+    name: 'a status whose writer was lost is not told',
+    edits: [[STATES, ' || mayBeUntold(record, event)', '']]
+  },
+  {
+    name: 'the end of a task that waits is not held',
+    edits: [[STATES, "due === 'lease' || endsAtRest ||", "due === 'lease' ||"]]
+  },
+  {
+    name: 'a due time that comes late cuts the lease of the next run',
+    edits: [[TRANSITIONS, 'Math.max(inMs, leaseMs)', 'inMs']]
+  },
+  {
+    name: 'an end that a failover took back sets a due time',
+    edits: [[TRANSITIONS, "if (typeof due !== 'number') return stored", 'if (due !== -1) return stored']]
   }
 ]
 
@@ -138,7 +159,8 @@ export function writeMutant (project: string, folder: string, { edits }: Mutatio
   for (const [file, before, after] of edits) {
     const path = join(folder, 'src', file)
     const text = readFileSync(path, 'utf8')
-    if (!text.includes(before)) throw new Error(`${file} has no such text: ${before}`)
+    const count = text.split(before).length - 1
+    if (count !== 1) throw new Error(`${file} has this text ${count} times: ${before}`)
     writeFileSync(path, text.replace(before, after))
   }
 }
