@@ -42,6 +42,15 @@ export interface StuckTasks {
   readonly left: number
 }
 
+/** An entry that is due soon. Times are monotonic. */
+interface SoonDue {
+  readonly generation: number
+  readonly since: number
+  /** A replica that looks at an entry holds it for a moment: no count sees it then. */
+  readonly seenAt: number
+  readonly isOverdue: boolean
+}
+
 /** How many entries one read of the table takes while records are read too. */
 const PAGE = 50
 /** The same if only their names are read. */
@@ -54,8 +63,8 @@ const MAX_STUCK = 1000
 
 export class TaskOperator {
   readonly #dependencies: TaskOperatorDependencies
-  /** What was due soon at the last count, with the monotonic time since when. A write begins it anew. */
-  #soon: ReadonlyMap<string, { readonly generation: number, readonly since: number }> = new Map()
+  /** What was due soon at the last counts. A write begins it anew. */
+  #soon: ReadonlyMap<string, SoonDue> = new Map()
 
   constructor (dependencies: TaskOperatorDependencies) {
     this.#dependencies = dependencies
@@ -114,15 +123,15 @@ export class TaskOperator {
     // The entry of a task that runs is due later: its lease is renewed when a third of it has passed.
     const entries = await dueTimes.peek(MAX_STUCK, leaseMs / 2)
     const now = clock.monotonic()
-    this.#soon = new Map(entries.map(({ entry, inMs, generation }) => {
-      const before = this.#soon.get(entry)
-      const isSame = before?.generation === generation
-      return [entry, isSame ? before : { generation, since: now + Math.max(0, inMs) }]
-    }))
-    const overdue = entries.filter(({ inMs }) => inMs < -2 * leaseMs).length
-    const isOld = (entry: string) => now - (this.#soon.get(entry)?.since ?? now) >= 2 * leaseMs
-    const left = entries.filter(({ entry, inMs }) => inMs >= -2 * leaseMs && isOld(entry)).length
-    return { overdue, left }
+    const soon = new Map([...this.#soon].filter(([, { seenAt }]) => now - seenAt < leaseMs))
+    for (const { entry, inMs, generation } of entries) {
+      const before = soon.get(entry)
+      const since = before?.generation === generation ? before.since : now + Math.max(0, inMs)
+      soon.set(entry, { generation, since, seenAt: now, isOverdue: inMs < -2 * leaseMs })
+    }
+    this.#soon = soon
+    const left = [...soon.values()].filter(({ since, isOverdue }) => !isOverdue && now - since >= 2 * leaseMs)
+    return { overdue: entries.filter(({ inMs }) => inMs < -2 * leaseMs).length, left: left.length }
   }
 
   async #change (id: string, type: 'cancelled' | 'retried'): Promise<TaskChange> {
