@@ -2,7 +2,7 @@
 
 import type { Cluster, Sender } from './cluster.ts'
 import { MAX_HANDLES } from './replica.ts'
-import type { Process, World } from './world.ts'
+import type { ModelWorld, Process } from './world.ts'
 
 /** A handle that a client has. */
 export interface Ledger {
@@ -20,13 +20,13 @@ export interface Ledger {
 const SHARE = Math.ceil(MAX_HANDLES / 10)
 
 export class Ledgers {
-  readonly #world: World
+  readonly #world: ModelWorld
   readonly all: Ledger[] = []
   /** The handles of each network that were acknowledged, and whose deletion has not begun. */
   readonly #used = new Map<string, Set<string>>()
   #entries = 0
 
-  constructor (world: World) {
+  constructor (world: ModelWorld) {
     this.#world = world
   }
 
@@ -92,7 +92,7 @@ const MAX_BEGIN_MS = 6000
 const KEEP_MS = 60_000
 
 export class Orders {
-  readonly #world: World
+  readonly #world: ModelWorld
   readonly #cluster: Pick<Cluster, 'isUndisturbed'>
   readonly #runs = new Map<string, OrderRun[]>()
   /** The first answer of each call, and the answers of calls without a key. */
@@ -101,7 +101,7 @@ export class Orders {
   readonly #answeredAt = new Map<string, number>()
   #count = 0
 
-  constructor (world: World, cluster: Pick<Cluster, 'isUndisturbed'>) {
+  constructor (world: ModelWorld, cluster: Pick<Cluster, 'isUndisturbed'>) {
     this.#world = world
     this.#cluster = cluster
   }

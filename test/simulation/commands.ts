@@ -8,12 +8,17 @@ import type { Network } from './network.ts'
 import type { Command, RIGHTS } from './plan.ts'
 import { SECRETS, senderOf, withRight } from './senders.ts'
 import type { Streams } from './streams.ts'
-import type { World } from './world.ts'
+import type { ModelWorld, World } from './world.ts'
 
 interface CommandParts {
-  readonly world: World
-  readonly network: Network
-  readonly cluster: Cluster
+  readonly world: ModelWorld & Pick<World, 'pause'>
+  readonly network: Pick<Network, 'awayUntil' | 'splitAt'> & {
+    readonly state: Pick<Network['state'], 'split' | 'heal' | 'failOver'>
+  }
+  readonly cluster: Pick<
+    Cluster,
+    'client' | 'send' | 'listen' | 'kill' | 'pause' | 'cut' | 'restart' | 'reload' | 'setClock' | 'retry'
+  >
   readonly jobs: Jobs
   readonly ledgers: Ledgers
   readonly orders: Orders

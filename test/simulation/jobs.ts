@@ -10,7 +10,7 @@ import type { Job, TaskView } from './job.ts'
 import type { Operation } from './probe.ts'
 import { LEASE_MS, MAX_TASKS } from './replica.ts'
 import type { SimulatedState } from './state.ts'
-import type { World } from './world.ts'
+import type { ModelWorld } from './world.ts'
 
 const TERMINAL = new Set(['completed', 'failed', 'cancelled'])
 /** After this many losses in a row a task fails. */
@@ -18,9 +18,15 @@ const MAX_CRASHES = 5
 /** How many unfinished tasks one anonymous network may have. */
 const SHARE = Math.ceil(MAX_TASKS / 10)
 
+/** What the models see of the store. */
+interface SeenState {
+  readonly records: Pick<SimulatedState['records'], 'get' | 'getDurable'>
+  readonly dueTimes: Pick<SimulatedState['dueTimes'], 'get'>
+}
+
 export class Jobs {
-  readonly #world: World
-  readonly #state: SimulatedState
+  readonly #world: ModelWorld
+  readonly #state: SeenState
   readonly #cluster: Pick<Cluster, 'losses' | 'isUndisturbed'>
   readonly #sealer: Sealer
   readonly #byName = new Map<string, Job>()
@@ -29,7 +35,7 @@ export class Jobs {
   readonly #ended = new Map<string, string>()
 
   constructor (
-    world: World, state: SimulatedState, cluster: Pick<Cluster, 'losses' | 'isUndisturbed'>,
+    world: ModelWorld, state: SeenState, cluster: Pick<Cluster, 'losses' | 'isUndisturbed'>,
     secrets: readonly string[]
   ) {
     this.#world = world

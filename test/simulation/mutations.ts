@@ -151,8 +151,8 @@ export const MUTATIONS: readonly Mutation[] = [
 /** Copies what a simulation needs to a folder, with the mutation in it. */
 export function writeMutant (project: string, folder: string, { edits }: Mutation): void {
   rmSync(folder, { recursive: true, force: true })
-  mkdirSync(join(folder, 'test'), { recursive: true })
-  for (const part of ['src', 'test/simulation', 'test/runner', 'package.json', 'tsconfig.json']) {
+  mkdirSync(folder, { recursive: true })
+  for (const part of ['src', 'test', 'package.json', 'tsconfig.json']) {
     cpSync(join(project, part), join(folder, part), { recursive: true })
   }
   symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'))

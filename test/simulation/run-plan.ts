@@ -12,7 +12,7 @@ import type { Releases } from './releases.ts'
 import { SECRETS } from './senders.ts'
 import { SimulatedState } from './state.ts'
 import { Streams } from './streams.ts'
-import { World } from './world.ts'
+import { World, type ModelWorld } from './world.ts'
 
 export interface RunOutcome {
   /** The promise that was broken. */
@@ -72,9 +72,9 @@ export async function runPlan (plan: Plan, releases: Releases): Promise<RunOutco
 }
 
 /** Tells the models what handlers do. A dead replica does nothing. */
-function createProbe (
-  world: World, { cluster, jobs, ledgers, orders }: {
-    cluster: Cluster, jobs: Jobs, ledgers: Ledgers, orders: Orders
+export function createProbe (
+  world: ModelWorld & Pick<World, 'pause'>, { cluster, jobs, ledgers, orders }: {
+    cluster: Pick<Cluster, 'killCurrent'>, jobs: Jobs, ledgers: Ledgers, orders: Orders
   }
 ): Probe {
   const unlessDead = (work: () => void) => { if (!world.current.isDead) work() }

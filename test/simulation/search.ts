@@ -13,7 +13,7 @@ export interface Failure {
   readonly plan: Plan
 }
 
-function planOf (seed: number): Plan {
+export function planOf (seed: number): Plan {
   const [plan] = fc.sample(plans, { seed, numRuns: 1 })
   if (plan === undefined) throw new TypeError('fast-check has made no plan')
   return plan

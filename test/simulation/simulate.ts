@@ -5,6 +5,7 @@
 //   npm run simulate -- --seed N --seeds K       runs K of them
 //   … --shrink SECONDS                           how long a smaller plan is looked for, 60 by default
 //   npm run simulate -- --plan FILE              runs a plan, as a failure prints it
+//   npm run simulate -- --real redis|lmdb        runs plans against processes of dist: build it first
 //   npm run simulate -- --mutations              puts faults back, one at a time in a copy, and finds each
 //   npm run simulate -- --mutations NAME         those whose name has the text; --trace prints their plans
 
@@ -14,12 +15,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import type { Test } from 'tap'
 import { Coverage } from './coverage.ts'
 import { MUTATIONS, writeMutant } from './mutations.ts'
 import type { Plan } from './plan.ts'
 import { loadReleases } from './releases.ts'
+import { runReal } from './real/run-real.ts'
 import { runPlan } from './run-plan.ts'
-import { runSeed, shrink } from './search.ts'
+import { planOf, runSeed, shrink } from './search.ts'
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -32,12 +35,14 @@ const { values: options, positionals: [name = ''] } = parseArgs({
     plan: { type: 'string' },
     shrink: { type: 'string', default: '60' },
     trace: { type: 'boolean', default: false },
+    real: { type: 'string' },
     mutations: { type: 'boolean', default: false }
   }
 })
 const first = Number(options.seed)
 
 if (options.mutations) findMutations()
+else if (options.real !== undefined) await searchReal(options.real)
 else if (options.plan === undefined) await search()
 else await replay(JSON.parse(readFileSync(options.plan, 'utf8')))
 
@@ -74,6 +79,30 @@ async function search (): Promise<void> {
   for (const [transition, count] of coverage.counts) console.log(`${String(count).padStart(8)} ${transition}`)
   const { missing } = coverage
   console.log(missing.length === 0 ? 'Every transition was reached.' : `Not reached: ${missing.join('; ')}`)
+}
+
+/** Runs the first commands of each plan against real processes. Nothing is shrunk: time is real. */
+async function searchReal (medium: string): Promise<void> {
+  if (medium !== 'redis' && medium !== 'lmdb') throw new RangeError('--real is redis or lmdb')
+  const done = new Map<string, number>()
+  const begin = performance.now()
+  let passedOver = 0
+  const seeds = Number(options.seeds ?? 1)
+  for (let seed = first; seed < first + seeds; seed++) {
+    const closers: Array<() => unknown> = []
+    const scope = { teardown: (close: () => unknown) => { closers.unshift(close) } }
+    const plan = options.plan === undefined ? planOf(seed) : JSON.parse(readFileSync(options.plan, 'utf8'))
+    const outcome = await runReal(scope as unknown as Test, plan, medium)
+    for (const close of closers) await close()
+    if (options.trace) console.log(outcome.trace.join('\n'))
+    console.log(`seed ${seed}: ${outcome.problem ?? 'no promise was broken'}`)
+    for (const [kind, count] of outcome.done) done.set(kind, (done.get(kind) ?? 0) + count)
+    passedOver += outcome.passedOver
+    if (outcome.problem !== undefined) process.exitCode = 1
+  }
+  const seconds = ((performance.now() - begin) / 1000).toFixed(1)
+  const counts = [...done].map(([kind, count]) => `${count} ${kind}`).join(', ')
+  console.log(`${seeds} plans over ${medium} in ${seconds} s: ${counts}; ${passedOver} commands passed over`)
 }
 
 function findMutations (): void {

@@ -3,7 +3,7 @@
 import type { MessageSink } from '../../src/store/changes/message-sink.ts'
 import type { Job, TaskView } from './job.ts'
 import type { Jobs } from './jobs.ts'
-import type { Process, World } from './world.ts'
+import type { ModelWorld, Process } from './world.ts'
 
 const TERMINAL = new Set(['completed', 'failed', 'cancelled'])
 
@@ -18,11 +18,11 @@ interface Stream {
 }
 
 export class Streams {
-  readonly #world: World
+  readonly #world: ModelWorld
   readonly #jobs: Jobs
   readonly #all: Stream[] = []
 
-  constructor (world: World, jobs: Jobs) {
+  constructor (world: ModelWorld, jobs: Jobs) {
     this.#world = world
     this.#jobs = jobs
   }

@@ -193,6 +193,9 @@ export class World {
   }
 }
 
+/** What the models need of the world: a real one has it too. */
+export type ModelWorld = Pick<World, 'now' | 'note' | 'fail' | 'current'>
+
 class SimulatedTimer implements Timer {
   readonly #world: World
   readonly #owner: Process
