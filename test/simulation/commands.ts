@@ -1,29 +1,11 @@
 // Carries out the commands of a plan, as clients do: they ask again when they have no answer.
 
-import type { Ledger, Ledgers, Orders } from './calls.ts'
-import type { Cluster, Reply, Sender } from './cluster.ts'
+import type { Ledger } from './calls.ts'
+import type { Reply, Sender } from './cluster.ts'
+import type { CommandParts } from './command-parts.ts'
 import type { Job, TaskView } from './job.ts'
-import type { Jobs } from './jobs.ts'
-import type { Network } from './network.ts'
 import type { Command, RIGHTS } from './plan.ts'
 import { SECRETS, senderOf, withRight } from './senders.ts'
-import type { Streams } from './streams.ts'
-import type { ModelWorld, World } from './world.ts'
-
-interface CommandParts {
-  readonly world: ModelWorld & Pick<World, 'pause'>
-  readonly network: Pick<Network, 'awayUntil' | 'splitAt'> & {
-    readonly state: Pick<Network['state'], 'split' | 'heal' | 'failOver'>
-  }
-  readonly cluster: Pick<
-    Cluster,
-    'client' | 'send' | 'listen' | 'kill' | 'pause' | 'cut' | 'restart' | 'reload' | 'setClock' | 'retry'
-  >
-  readonly jobs: Jobs
-  readonly ledgers: Ledgers
-  readonly orders: Orders
-  readonly streams: Streams
-}
 
 type Right = typeof RIGHTS[number]
 
@@ -32,6 +14,8 @@ const NOT_FOUND = -32602
 /** How often a client asks again, and how long it waits between, in milliseconds. */
 const ATTEMPTS = 12
 const PAUSE_MS = 1000
+/** How long before a failover clients look at all tasks, in milliseconds. */
+const LOOK_MS = 300
 /** The answer of a handle that is unknown. */
 const NO_HANDLE = /There is no ledger/
 
@@ -139,11 +123,14 @@ export class Commands {
         network.splitAt = Infinity
         world.note('splits')
         await world.pause(cluster.client, command.ms)
+        // What is told now must hold after the failover.
+        if (command.isLost) this.#lookAtAll(replica)
+        await world.pause(cluster.client, command.isLost ? LOOK_MS : 0)
         world.note(command.isLost ? 'fails over' : 'heals')
         if (command.isLost) network.state.failOver()
         else network.state.heal()
         network.splitAt = world.now
-        return
+        return command.isLost ? this.#lookAtAll(replica + 1) : undefined
       case 'restart': {
         const secrets = SECRETS[command.secrets]
         return cluster.restart(replica, { release: command.release, secrets })
@@ -184,6 +171,12 @@ export class Commands {
     if (reply.kind !== 'result') return
     if (!maySee(job, right)) return world.fail(`${job.name} was shown to the rights ${right}`)
     jobs.see(job, reply.result as unknown as TaskView, before)
+  }
+
+  #lookAtAll (replica: number): void {
+    for (const job of this.#parts.jobs.tasks) {
+      this.#look(job, 'full', replica).catch((error: unknown) => this.#parts.world.fail(String(error)))
+    }
   }
 
   async #answer (job: Job, { inputRequests = {} }: TaskView, right: Right, most = 2): Promise<void> {

@@ -1,0 +1,23 @@
+// What commands are carried out on: a simulated cluster, or a real one.
+
+import type { Ledgers, Orders } from './calls.ts'
+import type { Cluster } from './cluster.ts'
+import type { Jobs } from './jobs.ts'
+import type { Network } from './network.ts'
+import type { Streams } from './streams.ts'
+import type { ModelWorld, World } from './world.ts'
+
+export interface CommandParts {
+  readonly world: ModelWorld & Pick<World, 'pause'>
+  readonly network: Pick<Network, 'awayUntil' | 'splitAt'> & {
+    readonly state: Pick<Network['state'], 'split' | 'heal' | 'failOver'>
+  }
+  readonly cluster: Pick<
+    Cluster,
+    'client' | 'send' | 'listen' | 'kill' | 'pause' | 'cut' | 'restart' | 'reload' | 'setClock' | 'retry'
+  >
+  readonly jobs: Jobs
+  readonly ledgers: Ledgers
+  readonly orders: Orders
+  readonly streams: Streams
+}
