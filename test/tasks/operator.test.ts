@@ -275,6 +275,12 @@ t.test('a task that is due again and again is stuck only if nobody writes it', a
   }
   t.equal(await count((look) => look), 0)
   t.equal(await count(() => 20), 1)
+  // A replica that looks at it holds it for a lease.
+  await world.dueTimes.set('tasks-anonymous/task_1', LEASE_MS, 20)
+  t.match(await tasks.operator.countStuck(), { left: 1 })
+  await time.during(timers.pause(LEASE_MS), 2 * LEASE_MS)
+  await world.dueTimes.set('tasks-anonymous/task_1', LEASE_MS, 21)
+  t.match(await tasks.operator.countStuck(), { left: 0 })
 })
 
 t.test('tasks that run, sleep, ask and end are never stuck', async (t) => {
