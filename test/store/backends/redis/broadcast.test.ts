@@ -277,7 +277,7 @@ if (hasRedisServer(t)) {
     for (const node of nodes) await node.restart()
     // Each replica is told once its own events arrive again.
     const areTold = () => [heard, heardHere].every((one) => one.some(isMissed))
-    await until(areTold, 'both replicas to hear of it', 30_000)
+    await until(areTold, 'both replicas to hear of it', 60_000)
     await here.publish(updated(1))
     await until(() => heard.some(isUpdate), 'an event after the outage', 10_000)
     t.strictSame(heard.filter(isUpdate), [updated(1)])
