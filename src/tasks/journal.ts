@@ -55,6 +55,7 @@ export class TaskJournal implements Journal {
   #sleepCount = 0
   #wakesAt: number | undefined
   #mayAsk = true
+  #awaitsSteps = false
   #expiresAt: number | undefined
   #write: (() => Promise<void>) | undefined
 
@@ -111,8 +112,11 @@ export class TaskJournal implements Journal {
   attach (record: TaskRecord, write: () => Promise<void>): void {
     this.#expiresAt = endOfRun(record)
     this.#mayAsk = record.undo === undefined
+    this.#awaitsSteps = record.mayUndo
     this.#write = write
   }
+
+  get awaitsSteps (): boolean { return this.isTask && this.#awaitsSteps }
 
   /** Undoes `attach`: the record could not be created. */
   detach (): void { this.#write = undefined }
@@ -144,7 +148,7 @@ export class TaskJournal implements Journal {
 
   /** In Node 20 and 22 every promise of the process is slower while the storage is in use. */
   async runStep<T> (key: string, work: () => Promise<T>): Promise<T> {
-    stepCount++
+    const release = this.holdStep()
     try {
       return await steps.run(this, work)
     } catch (error) {
@@ -152,8 +156,13 @@ export class TaskJournal implements Journal {
       if (!isEnd && this.#owner?.isStopped !== true) this.state.results.set(key, toFailureJson(error))
       throw error
     } finally {
-      if (--stepCount === 0) steps.disable()
+      release()
     }
+  }
+
+  holdStep (): () => void {
+    stepCount++
+    return () => { if (--stepCount === 0) steps.disable() }
   }
 
   allowStep (): Promise<void> | undefined { return this.#owner?.allowStep?.() }

@@ -9,9 +9,10 @@ import type { ToolRun, ToolRuns } from '../request/pipeline/seams.ts'
 import { JournalMismatch, type OperationKind } from '../request/questions/input-round.ts'
 import { findLastAttempt, fromResultJson } from '../request/questions/step-results.ts'
 import { TaskJournal } from './journal.ts'
-import type { JournalEntry } from './journal-order.ts'
+import { toOperationText, type JournalEntry } from './journal-order.ts'
 import type { JournalRecord } from './record.ts'
 import { entryName, type ReadRecording, type RecordedEntry } from './recording.ts'
+import { withoutUnsettled } from './retried-journal.ts'
 
 /** How a replay ended. */
 export interface ReplayEnd {
@@ -119,6 +120,11 @@ class ReplayJournal extends TaskJournal {
     this.#end(mismatch === undefined ? { fits: true } : { fits: false, mismatch: toWords(mismatch) })
   }
 
+  /** Ends the replay: the handler has come to what the service refuses. */
+  refuse (came: string): void {
+    this.#end({ fits: false, mismatch: { expected: 'no question', came } })
+  }
+
   /** Ends the replay: the handler has thrown, or was stopped. */
   fail (error: unknown): void {
     const missing = this.#findMissing()
@@ -191,6 +197,24 @@ class ReplayJournal extends TaskJournal {
   }
 }
 
+class UndoReplayJournal extends ReplayJournal {
+  override enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined {
+    if (kind === 'ask') this.refuse(toOperationText(kind, keys))
+    return super.enter(kind, keys)
+  }
+}
+
+/** A failed `undo` runs again only by a retry. */
+function toUndoEntries (undo: string, entries: readonly RecordedEntry[]): readonly RecordedEntry[] {
+  if (undo !== 'failed') return entries
+  const operations = entries.map((entry) => ({
+    ...entry,
+    group: entry.group,
+    isDone: entry.kind === 'step' && (entry.outcome === 'value' || entry.outcome === 'nothing')
+  }))
+  return withoutUnsettled(operations).map(({ isDone, group, ...entry }) => entry)
+}
+
 const toWords = ({ expected, came }: JournalMismatch) => ({ expected, came })
 
 /** Returns the journal of the values that the recording has. */
@@ -240,7 +264,7 @@ export async function replayRecording (
       resolve(end)
     }
     const steps = new ReplayJournal(journal, onEnd)
-    const own = undo === undefined ? steps : new ReplayJournal(undoJournal, onEnd)
+    const own = undo === undefined ? steps : new UndoReplayJournal(toUndoEntries(undo, undoJournal), onEnd)
     toolRuns.run({
       ...run,
       journal: own,

@@ -1,8 +1,8 @@
 // The transitions of an ended task whose work is undone. Its status never changes.
 
-import { withoutFailures } from '../request/questions/step-results.ts'
 import type { JournalMembers } from './events.ts'
 import { endOfRun, FORM, type JournalRecord, type TaskRecord } from './record.ts'
+import { toRetried } from './retried-journal.ts'
 import { EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, row, type TransitionRow } from './transition-row.ts'
 
 const NO_JOURNAL: JournalRecord = { answers: {}, results: {}, sleeps: {}, order: [] }
@@ -114,8 +114,7 @@ export const UNDO_ROWS: readonly TransitionRow[] = [
       losses: 0,
       pause: undefined,
       wakesAt: now,
-      // Its code may have been mended: what it has done stays done, and comes in any order.
-      undoJournal: { ...undoJournal, results: withoutFailures(undoJournal.results), order: [] }
+      undoJournal: toRetried(undoJournal)
     })
   })
 ]

@@ -373,6 +373,42 @@ t.test('retry of an undo that has failed does the rest, also in code that was me
   t.strictSame(await outcome(), ['done', 'tell', 'check', 'by api'], 'what was done is not done again')
 })
 
+t.test('retry of an undo goes the way that it went, and pauses where it paused', async (t) => {
+  const time = new VirtualTime(t)
+  const notes: string[] = []
+  let isOpen = false
+  const world = openWorld(async (round) => await byName(round, 'sleeps'), {
+    isRequired: true,
+    async undo (round) {
+      const step = async (key: string, works: boolean) => await round.once(key, () => {
+        if (!works) throw new Error('shut')
+        notes.push(key)
+      })
+      await step('refund by api', isOpen).catch(async () => await step('refund by mail', true))
+      for (let attempt = 1; ; attempt++) {
+        try {
+          await step('tell', isOpen && attempt === 2)
+          return ''
+        } catch (error) {
+          if (attempt === 2) throw error
+          await sleep(round, 100_000)
+        }
+      }
+    }
+  })
+  const { call, tasks: { operator } } = world.openReplica('only')
+  const taskId = await time.during(call(), SECOND)
+  await time.during(operator.cancel(taskId), SECOND)
+  await time.during(timers.pause(200 * SECOND), 300 * SECOND)
+  isOpen = true
+  t.match(await time.during(operator.retry(taskId), SECOND), { outcome: 'done' })
+  await time.during(timers.pause(50 * SECOND), 60 * SECOND)
+  t.match(await time.during(operator.show(taskId), SECOND), { undo: 'due', waitsFor: 'sleep' })
+  await time.during(timers.pause(100 * SECOND), 200 * SECOND)
+  t.match(await time.during(operator.show(taskId), SECOND), { undo: 'done' })
+  t.strictSame(notes, ['refund by mail', 'tell'], 'the other refund is not done too')
+})
+
 t.test('retry hurries no undo that waits for its handler or sleeps', async (t) => {
   const time = new VirtualTime(t)
   const notes: string[] = []

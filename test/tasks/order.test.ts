@@ -1,13 +1,14 @@
 // A task goes on only if its handler does what it did before. The handlers of these tests do something else
 // in their second run, as after a release of the catalog.
 
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { until } from '../helpers/deadline.ts'
 import { createReadableLog } from '../helpers/log.ts'
 import { serveTools, TaskClient } from './task-client.ts'
 
 /** How often each handler ran, and what its steps did, in this process. */
-const notes = { runs: 0, steps: [] as string[] }
+const notes = { runs: 0, steps: [] as string[], polls: 0, isOver: false }
 Object.assign(globalThis, { orderNotes: notes })
 
 t.beforeEach(() => { Object.assign(notes, { runs: 0, steps: [] }) })
@@ -168,6 +169,43 @@ t.test('what a step does within is not part of the order', async (t) => {
   await client.update(taskId, { go: { action: 'accept', content: {} } })
   t.match(await client.until(taskId, 'completed'), { result: { content: [{ text: 'inner!' }] } })
   t.strictSame(notes.steps, ['inner', 'confirmed'])
+})
+
+t.test('what a step does within after its time limit is not part of the order either', async (t) => {
+  const { client, taskId } = await serveTask(t, `
+    const pause = async (ms) => await new Promise((done) => setTimeout(done, ms))
+    await ctx.step('late', { timeoutMs: 50 }, async () => {
+      await pause(150)
+      await ctx.step('inner', did('inner')).catch(() => {})
+    }).catch(did('caught'))
+    await pause(run === 1 ? 300 : 0)
+    await ctx.step('next', did('next'))
+    await ctx.sleep(1000)
+    return 'fine'`)
+  t.match(await client.until(taskId, 'completed'), { result: { content: [{ text: 'fine' }] } })
+})
+
+t.test('a handler that tries on and on after its end does not keep the service busy', async (t) => {
+  const { client, taskId } = await serveTask(t, `
+    for (;;) {
+      try {
+        return await ctx.step('poll', async () => {
+          await new Promise((done) => setTimeout(done, 20))
+          throw new Error('not yet')
+        })
+      } catch {
+        notes.polls++
+        if (notes.isOver) return
+      }
+    }`)
+  await until(() => notes.polls > 2, 'some polls')
+  await client.cancel(taskId)
+  await pause(100)
+  const before = notes.polls
+  await pause(300)
+  t.ok(notes.polls - before <= 12, `${notes.polls - before} polls after the cancel`)
+  t.match(await client.get(taskId), { status: 'cancelled' })
+  notes.isOver = true
 })
 
 t.test('a step whose result is too large is not done again when its failure was caught', async (t) => {

@@ -371,7 +371,12 @@ export const CASES: readonly Case[] = [
       due: NOW,
       isHeld: true,
       isTold: false,
-      record: { undo: 'due', losses: 0, wakesAt: NOW, undoJournal: { ...EMPTY, results: { one: '[1]' } } }
+      record: {
+        undo: 'due',
+        losses: 0,
+        wakesAt: NOW,
+        undoJournal: { ...EMPTY, results: { one: '{"name":"Error"}', 'one (attempt 2)': '[1]' } }
+      }
     }
   }
 ]

@@ -85,6 +85,29 @@ t.test('an undo that fails is in the log, and not told to the client', async (t)
   t.notMatch(JSON.stringify(await client.get(taskId)), /desk/)
 })
 
+t.test('a handler that fails waits for its steps, so that undo has their results', async (t) => {
+  const { client, taskId } = await serveTask(t, `
+    await Promise.all([
+      ctx.step('hotel', () => { throw new Error('full') }),
+      ctx.step('flight', async () => {
+        await new Promise((done) => setTimeout(done, 400))
+        note('booked')
+        return 'F1'
+      })
+    ])`, `
+    await Promise.all([
+      ctx.step('shut', () => { throw new Error('shut') }),
+      ctx.step('cancel', async () => {
+        await new Promise((done) => setTimeout(done, 400))
+        note('cancelled ' + ctx.resultOf('flight'))
+      })
+    ])`)
+  await client.until(taskId, 'failed')
+  t.strictSame(notes, ['booked'])
+  await until(() => notes.length > 1, 'the undo')
+  t.strictSame(notes, ['booked', 'cancelled F1'])
+})
+
 t.test('undo counts as a task that has not ended', async (t) => {
   const app = await serveTools(t, {
     orders: [

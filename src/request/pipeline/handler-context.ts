@@ -44,6 +44,9 @@ type Announce = (uri: string, owner: string | undefined) => void
 type StepFunction<T> = (signal: AbortSignal) => T | Promise<T>
 type StepArguments<T> = [fn: StepFunction<T>] | [options: StepOptions, fn: StepFunction<T>]
 
+/** How many refusals come at once after a request was stopped. Each later one takes REFUSAL_MS. */
+const QUICK_REFUSALS = 10
+const REFUSAL_MS = 1000
 /** A year: beyond the longest ttlMs. */
 const MAX_SLEEP_MS = 31_536_000_000
 /** A resource that reads itself would otherwise never end. */
@@ -52,6 +55,7 @@ const MAX_READ_DEPTH = 8
 export class HandlerContext implements Context {
   readonly #request: RequestContext
   readonly #round: InputRound
+  #refusals = 0
   readonly #dependencies: HandlerDependencies
   readonly #depth: number
 
@@ -176,34 +180,64 @@ export class HandlerContext implements Context {
   }
 
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>> {
-    return this.#round.ask(requests)
+    return this.#refusal() ?? this.#round.ask(requests)
   }
 
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T> {
-    return this.#round.once(key, () => {
+    return this.#refusal() ?? this.#round.once(key, () => {
       this.#request.lifetime.throwIfStopped()
       return fn()
     })
   }
 
-  async step<T> (key: string, ...work: StepArguments<T>): Promise<T> {
+  step<T> (key: string, ...work: StepArguments<T>): Promise<T> {
+    return this.#refusal() ?? quiet(this.#step(key, ...work))
+  }
+
+  sleep (ms: number, { key }: SleepOptions = {}): Promise<void> {
+    return this.#refusal() ?? quiet(this.#sleep(ms, key))
+  }
+
+  async #step<T> (key: string, ...work: StepArguments<T>): Promise<T> {
     const [options, fn] = work.length === 1 ? [{}, ...work] : work
     checkStepOptions(options)
     const attempt = async (signal: AbortSignal) => {
       this.#request.lifetime.throwIfStopped()
       await this.#round.allowStep?.()
-      return await fn(signal)
+      const release = this.#round.holdStep?.()
+      try {
+        return await fn(signal)
+      } finally {
+        release?.()
+      }
     }
     return await this.#round.once(key, () => runStep(key, { ...options, isOutage }, this.signal, attempt))
   }
 
-  async sleep (ms: number, { key }: SleepOptions = {}): Promise<void> {
+  async #sleep (ms: number, key: string | undefined): Promise<void> {
     checkNumber('sleep: ms', ms, 0, MAX_SLEEP_MS)
     checkSleepKey(key)
     await this.#round.sleep(ms, key, async (leftMs) => {
       await timers.pause(leftMs, { signal: this.signal })
     })
   }
+
+  /**
+   * Returns a rejection if the request was stopped. A handler that catches it and tries again, as one that
+   * polls does, must neither keep the process busy nor fill its memory.
+   */
+  #refusal (): Promise<never> | undefined {
+    const { reason } = this.#request.lifetime
+    if (reason === undefined) return undefined
+    const pauseMs = this.#refusals++ < QUICK_REFUSALS ? 1 : REFUSAL_MS
+    return quiet(timers.pause(pauseMs, { ref: false }).then(() => { throw reason }))
+  }
+}
+
+/** The handler may have stopped waiting for it. */
+function quiet<T> (promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
 }
 
 export class HandlerReadContext extends HandlerContext implements ReadContext {

@@ -70,6 +70,9 @@ export class Lifetime {
   /** Whether the request is neither stopped nor over: messages may still be sent before the answer. */
   get isActive (): boolean { return !this.#isOver && this.#reason === undefined }
 
+  /** Why the request was stopped. `undefined` if it was not. */
+  get reason (): Error | undefined { return this.#reason }
+
   /** Throws the reason if the request is stopped: no further work with effects may begin. */
   throwIfStopped (): void { if (this.#reason !== undefined) throw this.#reason }
 

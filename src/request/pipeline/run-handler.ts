@@ -43,11 +43,16 @@ export function runRound<T> (
   run: () => T | Promise<T>,
   toResult: (output: T) => string | Promise<string>
 ): string | Promise<string> {
-  const finish = (output: T, limitMs?: number) => settle(request, round, () => {
-    round.finish?.()
-    return toResult(output)
-  }, limitMs)
-  const fail = (error: unknown, limitMs?: number) => settle(request, round, () => { throw error }, limitMs)
+  const finish = (output: T, limitMs?: number) => settle(request, round, {
+    toResult () {
+      round.finish?.()
+      return toResult(output)
+    },
+    limitMs
+  })
+  const fail = (error: unknown, limitMs?: number) => settle(request, round, {
+    hasFailed: true, toResult: () => { throw error }, limitMs
+  })
   let output: T | Promise<T>
   try {
     output = runHandler(request, timeoutMs, run)
@@ -59,15 +64,20 @@ export function runRound<T> (
     : finish(output, timeoutMs)
 }
 
-/** @param limitMs limits work of the round that still runs. Absent if the time limit has begun. */
-function settle (
-  request: RequestContext, round: InputRound, toResult: () => string | Promise<string>, limitMs?: number
-): string | Promise<string> {
-  const settled = round.settle()
+interface HandlerEnd {
+  readonly hasFailed?: boolean
+  toResult (): string | Promise<string>
+  /** Limits work of the round that still runs. `undefined` if the time limit has begun. */
+  readonly limitMs: number | undefined
+}
+
+function settle (request: RequestContext, round: InputRound, end: HandlerEnd): string | Promise<string> {
+  const { hasFailed, toResult, limitMs } = end
+  const settled = round.settle(hasFailed)
   if (settled !== undefined) {
     request.lifetime.track(settled)
     if (limitMs !== undefined) request.lifetime.limit(limitMs)
-    return untilStopped(request, settled).then(() => settle(request, round, toResult))
+    return untilStopped(request, settled).then(() => settle(request, round, { ...end, limitMs: undefined }))
   }
   // Read once: the getter seals the request state each time.
   const { pending } = round

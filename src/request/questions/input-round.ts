@@ -24,6 +24,11 @@ export interface InputRound {
   sleep (ms: number, key: string | undefined, wait: Wait): Promise<void>
   /** Resolves when a further attempt of a step may begin, as `allowStep` of the journal does. */
   allowStep? (): Promise<void> | undefined
+  /**
+   * Says that an attempt at a step runs, until the returned function is called: it may outlive its step,
+   * which has a time limit. Absent where nothing asks whether a step runs.
+   */
+  holdStep? (): (() => void) | undefined
   /** Whether the handler ended in order to sleep. */
   readonly isAsleep?: boolean
   /** Called when the handler has returned. Throws if it must not end here. Absent where it always may. */
@@ -31,8 +36,9 @@ export interface InputRound {
   /**
    * Await this after the handler, before `pending` is read: an `ask` may have ended the handler while another
    * `ask`, or a `once` whose result must not be lost, was still running. `undefined` if nothing is running.
+   * @param hasFailed whether the handler has thrown. What steps beside that do is then needed to undo it.
    */
-  settle (): Promise<void> | undefined
+  settle (hasFailed?: boolean): Promise<void> | undefined
   /**
    * The members of an InputRequiredResult, as JSON without braces. `undefined` if no question is open. Read
    * this after the handler, even if it threw. Throws if the state for the next round is too large.
@@ -84,6 +90,10 @@ export interface Journal {
   readonly isTask: boolean
   /** Whether the handler ended in order to run again later. */
   readonly isSuspended: boolean
+  /** Whether a handler that has failed waits for its steps that run: `undo` needs their results. */
+  readonly awaitsSteps?: boolean
+  /** As that of the round. */
+  holdStep? (): () => void
   /**
    * Called when the handler comes to operations that begin at the same time. Call `leave` when they have
    * ended. Returns a promise if they must wait for others. Throws, or rejects with, a JournalMismatch if an

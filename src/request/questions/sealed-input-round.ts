@@ -86,10 +86,13 @@ export class SealedInputRound implements InputRound {
 
   get isAsleep (): boolean { return this.#request.journal?.isSuspended === true }
 
-  settle (): Promise<void> | undefined {
+  holdStep (): (() => void) | undefined { return this.#request.journal?.holdStep?.() }
+
+  settle (hasFailed = false): Promise<void> | undefined {
     const state = this.#lazyState
-    if (state === undefined || state.unsettled.size === 0 || !this.#isUnfinished) return undefined
-    return Promise.allSettled(state.unsettled).then(() => this.settle())
+    if (state === undefined || state.unsettled.size === 0) return undefined
+    const isNeeded = this.#isUnfinished || (hasFailed && this.#request.journal?.awaitsSteps === true)
+    return isNeeded ? Promise.allSettled(state.unsettled).then(() => this.settle(hasFailed)) : undefined
   }
 
   get pending (): string | undefined {

@@ -38,13 +38,8 @@ export function toAttemptName (key: string, attempt: number): string {
 /** Whether the text is the name of a further attempt. Such a text is no key. */
 export const isAttemptName = (text: string): boolean => ATTEMPT.test(text)
 
-/** Returns the results without failures, each under the key of its step: what has failed is tried again. */
-export function withoutFailures (
-  results: { readonly [name: string]: string }
-): { readonly [key: string]: string } {
-  const successes = Object.entries(results).filter(([, json]) => json.startsWith('['))
-  return Object.fromEntries(successes.map(([name, json]) => [name.replace(ATTEMPT, ''), json]))
-}
+/** Returns the key of the step that the name of an attempt names. */
+export const stepKeyOf = (name: string): string => name.replace(ATTEMPT, '')
 
 /** Returns the result of the last attempt at a step. `undefined` if that has failed, or has not ended. */
 export function findResult (results: { readonly [name: string]: string }, key: string): unknown {
