@@ -404,3 +404,30 @@ t.test('a file that is no recording, and a tool that is gone, are told', async (
     await t.rejects(catalog.replay(document), { name, message })
   }
 })
+
+t.test('the undo that has failed is replayed as a retry runs it, and must not ask', async (t) => {
+  const undo = (body: string) => `${OPTIONS}, async undo (_, ctx) { ${body} }`
+  const run = "async (_, ctx) => { await ctx.step('order', () => 1); throw new Error('no') }"
+  const failing = "await ctx.step('one', () => 1); await ctx.step('two', () => { throw new Error('shut') })"
+  const recording = await record(t, run, { options: undo(failing), phase: 'over', steps: 2 })
+  t.equal(recording.undo, 'failed')
+  for (const [body, expected] of [
+    ["await ctx.step('check', () => 0); await ctx.step('two', () => 2)", { fits: true }],
+    [`await ctx.ask({ ok: ${FORM} })`, { fits: false, difference: { came: 'question "ok"' } }]
+  ] as const) {
+    t.match(await replay(t, recording, run, {}, undo(body)), expected, body)
+  }
+})
+
+t.test('a step or a sleep that nobody awaits leaves no rejection behind', async (t) => {
+  const run = `async (_, ctx) => {
+    ctx.step('a', () => 1); ctx.sleep(3_600_000); await ctx.step('b', () => 2) }`
+  const rejections: unknown[] = []
+  const note = (error: unknown) => rejections.push(error)
+  process.on('unhandledRejection', note)
+  t.teardown(() => { process.off('unhandledRejection', note) })
+  const recording = await record(t, 'async (_, ctx) => { await ctx.sleep(3_600_000) }', { steps: 0 })
+  await replay(t, { ...recording, journal: [] }, run)
+  await new Promise(setImmediate)
+  t.strictSame(rejections, [])
+})

@@ -21,21 +21,39 @@ export function toAuditRule (
 ): AuditRule {
   const hasValues = audit === 'values'
   const secretNames = new Set<string>()
-  if (hasValues) collectSecretNames(schema, secretNames)
+  if (hasValues) collectSecretNames(schema, schema, secretNames)
   return { names: new Set(names), hasValues, secretNames }
 }
 
 /** Adds the names of secret properties to `names`. */
-function collectSecretNames (schema: unknown, names: Set<string>): void {
+function collectSecretNames (schema: unknown, root: unknown, names: Set<string>): void {
   if (typeof schema !== 'object' || schema === null) return
   for (const [key, value] of Object.entries(schema)) {
     if (key === 'properties' && isObject(value)) {
-      for (const [name, property] of Object.entries(value)) if (isSecret(property)) names.add(name)
+      for (const [name, property] of Object.entries(value)) if (isSecret(property, root)) names.add(name)
     }
-    collectSecretNames(value, names)
+    collectSecretNames(value, root, names)
   }
 }
 
-function isSecret (property: unknown): boolean {
-  return isObject(property) && (property.writeOnly === true || property.format === 'password')
+/** The keywords whose schemas a value of the property, or a part of it that has no name, must or may fit. */
+const PARTS = ['items', 'prefixItems', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'] as const
+
+function isSecret (schema: unknown, root: unknown, seen = new Set<unknown>()): boolean {
+  if (!isObject(schema) || seen.has(schema)) return false
+  seen.add(schema)
+  if (schema.writeOnly === true || schema.format === 'password') return true
+  const parts = [resolveWithin(root, schema.$ref), ...PARTS.flatMap((keyword) => schema[keyword])]
+  return parts.some((part) => isSecret(part, root, seen))
+}
+
+/** Returns the schema that a reference within the same schema names, or `undefined`. */
+function resolveWithin (root: unknown, reference: unknown): unknown {
+  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined
+  let schema = root
+  for (const part of reference.slice(2).split('/')) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    schema = isObject(schema) && Object.hasOwn(schema, name) ? schema[name] : undefined
+  }
+  return schema
 }
