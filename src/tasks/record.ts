@@ -7,6 +7,7 @@ import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import { taskNotReadable } from '../protocol/errors.ts'
 import type { Implementation } from '../protocol/primitives.ts'
 import { isTerminal, toTaskMembers, type Task, type TaskDetails, type TaskStatus } from '../protocol/tasks.ts'
+import { isFailureJson } from '../request/questions/step-results.ts'
 import type { JournalEntry } from './journal-order.ts'
 
 /** A question to the client. If the answer does not fit, the handler asks again: that is another question. */
@@ -126,16 +127,27 @@ const EARLIER_RELEASE = {
   form: 1, toolScopes: [], generation: 0, mark: '', isCalled: true, losses: 0, order: [], mayUndo: false
 }
 
-/** Writes the head as JSON on one line. The result follows as it is: it is JSON already. */
+/**
+ * Writes the head as JSON on one line. The result follows as it is: it is JSON already. The failures of steps
+ * are apart from their results: a release without them would take a failure for a result.
+ */
 export function toTaskBytes ({ result = '', ...head }: TaskRecord): Buffer {
-  return Buffer.from(`${JSON.stringify(head)}\n${result}`)
+  const entries = Object.entries(head.results)
+  const failures = entries.filter(([, json]) => isFailureJson(json))
+  const results = entries.filter(([, json]) => !isFailureJson(json))
+  const apart = failures.length === 0
+    ? head
+    : { ...head, results: Object.fromEntries(results), failures: Object.fromEntries(failures) }
+  return Buffer.from(`${JSON.stringify(apart)}\n${result}`)
 }
 
 /** Reads the records of earlier releases too. Throws a TaskNotReadable for those of later ones. */
 export function readTaskBytes (bytes: Buffer): TaskRecord {
   const end = bytes.indexOf('\n')
   const text = bytes.toString('utf8', 0, end)
-  const head: Omit<TaskRecord, 'result'> = { ...EARLIER_RELEASE, ...JSON.parse(text) }
+  const { failures, ...parsed } = JSON.parse(text)
+  const results = failures === undefined ? parsed.results : { ...failures, ...parsed.results }
+  const head: Omit<TaskRecord, 'result'> = { ...EARLIER_RELEASE, ...parsed, results }
   if (head.form > FORM) throw taskNotReadable()
   return end + 1 === bytes.length ? head : { ...head, result: bytes.toString('utf8', end + 1) }
 }

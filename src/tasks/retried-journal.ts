@@ -2,11 +2,11 @@
 // done, and what has failed last is tried again.
 
 import type { OperationKind } from '../request/questions/input-round.ts'
-import { stepKeyOf } from '../request/questions/step-results.ts'
+import { isFailureJson, stepKeyOf } from '../request/questions/step-results.ts'
 import type { JournalRecord } from './record.ts'
 
-/** An operation that the journal knows. */
-interface Operation {
+/** What the journal knows of an operation. */
+interface JournalFact {
   readonly kind: OperationKind
   /** The name of an attempt, for a step. */
   readonly key: string
@@ -20,7 +20,7 @@ interface Operation {
  * Leaves out what the next run must come to anew: the failures and sleeps after the last step that has
  * returned. The handler has caught those before it, and gone on: it must go the same way.
  */
-export function withoutUnsettled<O extends Operation> (operations: readonly O[]): O[] {
+export function withoutUnsettled<O extends JournalFact> (operations: readonly O[]): O[] {
   const done = operations.filter(({ isDone }) => isDone)
   const last = Math.max(0, ...done.map(({ group = 0 }) => group))
   const doneKeys = new Set(done.map(({ key }) => stepKeyOf(key)))
@@ -35,7 +35,7 @@ export function toRetried ({ answers, results, sleeps, order }: JournalRecord): 
   const groups = new Map(order.map(({ kind, key, group }) => [`${kind} ${key}`, group]))
   const settled = withoutUnsettled([
     ...Object.entries(results).map(([key, json]) => ({
-      kind: 'step' as const, key, group: groups.get(`step ${key}`), isDone: json.startsWith('[')
+      kind: 'step' as const, key, group: groups.get(`step ${key}`), isDone: !isFailureJson(json)
     })),
     ...Object.keys(sleeps).map((key) => ({
       kind: 'sleep' as const, key, group: groups.get(`sleep ${key}`), isDone: false

@@ -4,7 +4,7 @@ import t from 'tap'
 import { ANONYMOUS } from '../../src/access/principal.ts'
 import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
 import { createSealer } from '../../src/store/sealing/sealer.ts'
-import { FORM, type TaskRecord } from '../../src/tasks/record.ts'
+import { FORM, readTaskBytes, toTaskBytes, type TaskRecord } from '../../src/tasks/record.ts'
 import { TaskRecords } from '../../src/tasks/records.ts'
 
 const MAX = 3
@@ -57,6 +57,13 @@ t.test('the store has neither arguments nor claims in clear', async (t) => {
   t.ok(bytes.length > 300)
   for (const text of ['private', 'ada', 'print_book', 'books']) t.notOk(bytes.includes(text), text)
   t.strictSame((await records.read(key))?.record, RECORD)
+})
+
+t.test('a release that knows no failures of steps finds none among the results', async (t) => {
+  const results = { one: '[1]', two: '{"name":"Error","message":"no","isTool":false}' }
+  const bytes = toTaskBytes({ ...RECORD, results })
+  t.strictSame(JSON.parse(bytes.toString()).results, { one: '[1]' })
+  t.strictSame(readTaskBytes(bytes).results, results)
 })
 
 t.test('a record opens for its own task only', async (t) => {

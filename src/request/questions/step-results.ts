@@ -19,6 +19,9 @@ export function toFailureJson (error: unknown): string {
   return JSON.stringify({ name, message: clip(message, MAX_MESSAGE_LENGTH), isTool: isToolError(error) })
 }
 
+/** Tells failures from results. */
+export const isFailureJson = (json: string): boolean => json.startsWith('{')
+
 /** Returns the result of a step, or throws its failure. */
 export function fromResultJson (json: string): unknown {
   const kept: unknown = JSON.parse(json)
