@@ -7,8 +7,8 @@ import { withinDeadline } from '../../../base/deadline.ts'
 /** How long a Sentinel may take to answer, in milliseconds. */
 const ANSWER_MS = 500
 const RUN_ID = /^run_id:(\w+)/m
-/** What a Sentinel says of a master that it reaches, and does not replace. */
-const UNDISPUTED = 'master'
+/** What a Sentinel says of a master that it does not reach, or replaces. Not at once after a failover. */
+const DISPUTED = /_down|failover/
 
 /** The members of Sentinel's answer that tell a server. */
 interface NamedMaster { readonly [member: string]: string | undefined }
@@ -23,10 +23,10 @@ export async function isNamedByMost (
 ): Promise<boolean> {
   const [, runId] = RUN_ID.exec(String(await client.call('INFO', 'server'))) ?? []
   const { remoteAddress, remotePort } = client.stream
-  const isThis = ({ ip, port, runid, flags }: NamedMaster) => {
+  const isThis = ({ ip, port, runid, flags = '' }: NamedMaster) => {
     // A proxy or a name hides the address. The run id is known ten seconds after a start at the latest.
     const isSame = (ip === remoteAddress && port === String(remotePort)) || runid === runId
-    return flags === UNDISPUTED && isSame
+    return isSame && !DISPUTED.test(flags)
   }
   const votes = await Promise.all(openSentinels().map(async (sentinel) => {
     return await ask(sentinel, name).then(isThis, () => false)
