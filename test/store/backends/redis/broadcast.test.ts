@@ -275,6 +275,8 @@ if (hasRedisServer(t)) {
     for (const node of nodes) await node.kill()
     await t.resolves(within(here.publish({ type: 'prompts-changed' }), 'publishing', 2500))
     for (const node of nodes) await node.restart()
+    const isUp = async ({ cli }: typeof nodes[number]) => /cluster_state:ok/.test(await cli('cluster', 'info'))
+    for (const node of nodes) await until(async () => await isUp(node), 'the cluster', 60_000)
     // Each replica is told once its own events arrive again.
     const areTold = () => [heard, heardHere].every((one) => one.some(isMissed))
     await until(areTold, 'both replicas to hear of it', 60_000)
