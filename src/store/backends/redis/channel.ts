@@ -84,6 +84,7 @@ export function createRedisChannel (
     if (subscriber.status === 'ready' && clock.monotonic() - silentSince > MAX_SILENCE_MS) {
       silentSince = clock.monotonic()
       interrupt()
+      isSubscribed = false
       subscriber.disconnect(true)
     }
     // The connection logs the error.

@@ -5,10 +5,12 @@ import { isIP } from 'node:net'
 import { Cluster, Redis, type Command } from 'ioredis'
 import { clock, random, timers } from '../../../base/time.ts'
 import { readRedisUrl, type RedisAddress } from './address.ts'
+import { ClusterSubscriber } from './cluster-subscriber.ts'
 import { toRedisError } from './redis-error.ts'
 import { isNamedByMost } from './sentinel-votes.ts'
 
 type RedisClient = Redis | Cluster
+type Client = RedisClient | ClusterSubscriber
 
 /** A command without an answer rejects after this time. */
 export const COMMAND_TIMEOUT_MS = 1400
@@ -39,7 +41,10 @@ const SLOTS_REFRESH_MS = 2000
 export function openRedis (url: string, { onError }: RedisConnectionOptions) {
   const address = readRedisUrl(url)
   let lastError: Error | undefined
-  const [commands, subscriber] = [createClient(address, 'commands'), createClient(address, 'subscriber')]
+  const commands = createClient(address, 'commands')
+  const subscriber = address.kind === 'cluster'
+    ? new ClusterSubscriber(() => createCluster(address, 'subscriber'))
+    : createClient(address, 'subscriber')
   const clients = [commands, subscriber]
   for (const client of clients) {
     const fail = (error: unknown) => {
@@ -188,7 +193,7 @@ function toRetryDelay (attempts: number): number {
   return Math.min(attempts * 50, MAX_RETRY_DELAY_MS - 100) + Math.floor(random.number() * 100)
 }
 
-async function connect (client: RedisClient, deadlineMs: number): Promise<void> {
+async function connect (client: Client, deadlineMs: number): Promise<void> {
   // Rejects after the first failed attempt, but the driver keeps trying.
   if (client.status === 'wait') client.connect().catch(() => {})
   await waitForStatus(client, 'ready', deadlineMs)
@@ -198,7 +203,7 @@ async function connect (client: RedisClient, deadlineMs: number): Promise<void> 
   await Promise.all(nodes.map(async (node) => await node.ping()))
 }
 
-async function disconnect (client: RedisClient): Promise<void> {
+async function disconnect (client: Client): Promise<void> {
   if (client.status === 'end') return
   // Between two attempts no connection is open. The driver then clears its timer and emits no `end`.
   if (client.status === 'reconnecting') return client.disconnect()
@@ -208,7 +213,7 @@ async function disconnect (client: RedisClient): Promise<void> {
 }
 
 async function waitForStatus (
-  client: RedisClient, status: 'ready' | 'end', deadlineMs: number
+  client: Client, status: 'ready' | 'end', deadlineMs: number
 ): Promise<void> {
   if (client.status === status) return
   await new Promise<void>((resolve, reject) => {

@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import { Cluster } from 'ioredis'
 import t, { type Test } from 'tap'
+import { readRedisUrl } from '../../../../src/store/backends/redis/address.ts'
 import { openRedisBroadcast } from '../../../../src/store/backends/redis/broadcast.ts'
+import { ClusterSubscriber } from '../../../../src/store/backends/redis/cluster-subscriber.ts'
 import { openRedis } from '../../../../src/store/backends/redis/connection.ts'
 import type { Broadcast, ReplicaMessage } from '../../../../src/store/changes/broadcast.ts'
 import type { ChangeEvent } from '../../../../src/store/changes/change-event.ts'
@@ -283,6 +286,37 @@ if (hasRedisServer(t)) {
     await here.publish(updated(1))
     await until(() => heard.some(isUpdate), 'an event after the outage', 10_000)
     t.strictSame(heard.filter(isUpdate), [updated(1)])
+  })
+
+  t.test('a subscriber of a cluster that stays deaf is replaced', { timeout: 120_000 }, async (t) => {
+    const { url } = await startRedisCluster(t)
+    const { hosts } = readRedisUrl(url)
+    const redis = openRedis(url, { onError () {} })
+    t.teardown(async () => await redis.close())
+    await redis.ready(5000)
+    const clients: Cluster[] = []
+    const subscriber = new ClusterSubscriber(() => {
+      const client = new Cluster([...hosts], {
+        lazyConnect: true, enableOfflineQueue: false, shardedSubscribers: true, slotsRefreshInterval: 2000
+      })
+      clients.push(client)
+      return client
+    })
+    t.teardown(() => subscriber.disconnect())
+    subscriber.connect().catch(() => {})
+    const broadcast = await openRedisBroadcast({ commands: redis.commands, subscriber }, {
+      channel: CHANNEL, onError () {}
+    })
+    t.teardown(async () => await broadcast.close())
+    const heard = hearEvents(broadcast)
+    // As after a connection that was stopped while it was opened.
+    const group: object = Reflect.get(clients[0] ?? {}, 'shardedSubscribers')
+    Object.assign(group, { isResetting: true })
+    Reflect.apply(Reflect.get(group, 'stop'), group, [])
+    await until(() => heard.some(isMissed), 'the report that events may be missing', 30_000)
+    await broadcast.publish(updated(1))
+    await until(() => heard.some(isUpdate), 'an event')
+    t.equal(clients.length, 2)
   })
 
   t.test('works in a cluster, also after its slot has moved', { timeout: 60_000 }, async (t) => {
