@@ -2,7 +2,7 @@
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { clock } from '../base/time.ts'
+import { limitRepeats } from '../base/outage-log.ts'
 import { messageOf, quote } from '../base/words.ts'
 import { clientAddressOf } from './client-address.ts'
 import { createFastify } from './fastify.ts'
@@ -74,8 +74,6 @@ const CHOICES: { readonly [filter: string]: readonly string[] } = {
   undo: ['due', 'done', 'failed']
 }
 const PARAMETERS: readonly string[] = [...FILTERS, 'olderThanMs', 'limit', 'cursor']
-/** The time between two lines about requests without a valid token, in milliseconds. */
-const DENIED_MS = 10_000
 const DEFAULT_LIMIT = 100
 const MAX_LIMIT = 500
 const OFF = 'Tasks cannot be changed here: set TRIVET_ADMIN_TOKEN for the service, and start it again'
@@ -110,8 +108,10 @@ function registerTasks (
   app: FastifyInstance, { log, tasks, token, version, onAct }: AdminAppDependencies
 ): void {
   const digest = token === undefined ? undefined : hash('sha256', token, 'buffer')
-  let denials = 0
-  let mutedUntil = -Infinity
+  const noteDenied = limitRepeats<FastifyRequest>((request, requests) => {
+    const action = request.routeOptions.url ?? ''
+    onAct({ outcome: 'denied', action, address: clientAddressOf(request), requests })
+  })
   app.addHook('onRequest', async (request, reply) => {
     if (digest === undefined) {
       if (request.method === 'POST') return refuse(reply, 403, OFF)
@@ -119,13 +119,7 @@ function registerTasks (
     }
     const [, bearer = ''] = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '') ?? []
     if (timingSafeEqual(hash('sha256', bearer, 'buffer'), digest)) return
-    denials++
-    if (clock.monotonic() >= mutedUntil) {
-      const action = request.routeOptions.url ?? ''
-      onAct({ outcome: 'denied', action, address: clientAddressOf(request), requests: denials })
-      denials = 0
-      mutedUntil = clock.monotonic() + DENIED_MS
-    }
+    noteDenied(request)
     return refuse(reply.header('www-authenticate', 'Bearer'), 401, UNAUTHORIZED)
   })
   app.setErrorHandler((error, _, reply) => {

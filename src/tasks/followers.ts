@@ -41,8 +41,8 @@ export function createTaskFollowers (
 
   /** Looks the tool up each time: the catalog, and what its scopes hide, may have changed. */
   async function readMembers (principal: Principal, key: TaskKey): Promise<string | undefined> {
-    // A replica of the newer release tells what it can read. This one never can.
     for (;;) {
+      // A replica of the newer release tells what it can read. This one never can.
       const stored = await records.read(key).catch((error: unknown) => {
         if (!(error instanceof TaskNotReadable)) throw error
       })

@@ -131,7 +131,8 @@ export class TaskOperator {
     }
     this.#soon = soon
     const left = [...soon.values()].filter(({ since, isOverdue }) => !isOverdue && now - since >= 2 * leaseMs)
-    return { overdue: entries.filter(({ inMs }) => inMs < -2 * leaseMs).length, left: left.length }
+    const overdue = entries.filter(({ entry }) => soon.get(entry)?.isOverdue)
+    return { overdue: overdue.length, left: left.length }
   }
 
   async #change (id: string, type: 'cancelled' | 'retried'): Promise<TaskChange> {

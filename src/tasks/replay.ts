@@ -49,7 +49,7 @@ class ReplayJournal extends TaskJournal {
   readonly #missing: Set<string>
   readonly #total: number
   readonly #onEnd: (end: ReplayEnd) => void
-  /** The operation of a branch that is where the recording ends. */
+  /** The operation at which a branch has come to the end of the recording. */
   #last: string | undefined
   #isOver = false
   #grace: Timer | undefined
@@ -75,7 +75,7 @@ class ReplayJournal extends TaskJournal {
   }
 
   override enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined {
-    // A handler that catches the end must not go round for ever.
+    // The handler may catch the end, and begin again. It waits here.
     if (this.#isOver) return NEVER
     const entering = super.enter(kind, keys)
     const names = keys.map((key) => entryName(kind, key))
@@ -209,7 +209,6 @@ function toUndoEntries (undo: string, entries: readonly RecordedEntry[]): readon
   if (undo !== 'failed') return entries
   const operations = entries.map((entry) => ({
     ...entry,
-    group: entry.group,
     isDone: entry.kind === 'step' && (entry.outcome === 'value' || entry.outcome === 'nothing')
   }))
   return withoutUnsettled(operations).map(({ isDone, group, ...entry }) => entry)

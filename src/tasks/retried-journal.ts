@@ -10,8 +10,8 @@ interface JournalFact {
   readonly kind: OperationKind
   /** The name of an attempt, for a step. */
   readonly key: string
-  /** `undefined` for what came within a step. */
-  readonly group: number | undefined
+  /** Absent for what came within a step. */
+  readonly group?: number | undefined
   /** Whether it is a step that has returned. */
   readonly isDone: boolean
 }

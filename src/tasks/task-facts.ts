@@ -14,7 +14,7 @@ export interface TaskFacts {
   readonly taskId: string
   readonly status: TaskStatus
   readonly phase: TaskPhase
-  /** What became of undoing its work, if that was to be undone. */
+  /** How `undo` has ended, or that it is due. Absent if nothing is to be undone. */
   readonly undo?: 'due' | 'done' | 'failed' | undefined
   readonly tool: string
   /** Absent for an anonymous owner. */

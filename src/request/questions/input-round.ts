@@ -92,12 +92,12 @@ export interface Journal {
   readonly isSuspended: boolean
   /** Whether a handler that has failed waits for its steps that run: `undo` needs their results. */
   readonly awaitsSteps?: boolean
-  /** As that of the round. */
+  /** Says that an attempt at a step runs, as `holdStep` of the round does. */
   holdStep? (): () => void
   /**
    * Called when the handler comes to operations that begin at the same time. Call `leave` when they have
-   * ended. Returns a promise if they must wait for others. Throws, or rejects with, a JournalMismatch if an
-   * earlier run came to another operation first.
+   * ended. Returns a promise if they must wait for others, which rejects with a JournalMismatch if these do
+   * not come. Throws if the task keeps too much.
    */
   enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined
   leave (): void

@@ -47,7 +47,7 @@ export const stepKeyOf = (name: string): string => name.replace(ATTEMPT, '')
 /** Returns the result of the last attempt at a step. `undefined` if that has failed, or has not ended. */
 export function findResult (results: { readonly [name: string]: string }, key: string): unknown {
   const last = findLastAttempt(results, key)
-  return last?.startsWith('[') === true ? fromResultJson(last) : undefined
+  return last === undefined || isFailureJson(last) ? undefined : fromResultJson(last)
 }
 
 /** Returns what is kept of the last attempt at a step. */

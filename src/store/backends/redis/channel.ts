@@ -84,6 +84,7 @@ export function createRedisChannel (
     if (subscriber.status === 'ready' && clock.monotonic() - silentSince > MAX_SILENCE_MS) {
       silentSince = clock.monotonic()
       interrupt()
+      // The one that takes its place is subscribed to nothing.
       isSubscribed = false
       subscriber.disconnect(true)
     }
