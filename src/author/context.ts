@@ -196,8 +196,8 @@ export interface Context {
    * catches is recorded too: the next run gets an error of the same name and message. All results and answers
    * of one task together may take 262,144 bytes as JSON.
    *
-   * Rejects with an Error if the key names other work of this run, unless that work has failed, and if it ends
-   * as the names of further attempts do, such as `pay (attempt 2)`.
+   * Rejects with an Error if the key names other work of this run, unless that work has failed. Rejects too
+   * if the key ends as the names of further attempts do, such as `pay (attempt 2)`.
    *
    * Each run of a task must come to its steps, questions and sleeps in the order of the runs before, those
    * within one `Promise.all` in any order. Otherwise the task fails, and the log has the file, what was
