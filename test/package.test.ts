@@ -11,8 +11,10 @@ import { makeFolder } from './helpers/folder.ts'
 import { startService } from './helpers/service.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-// The packages were just installed for this machine, so npm has them.
-const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', npm_config_prefer_offline: 'true' }
+const { PATH = '', HOME = '', NODE_EXTRA_CA_CERTS = '' } = process.env
+// The packages were just installed for this machine, so npm has them. The other versions of Node it fetches
+// from the registry, whose certificate the machine may know by a file of its own.
+const env = { PATH, HOME, NODE_EXTRA_CA_CERTS, npm_config_prefer_offline: 'true' }
 const INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund']
 
 /** The other versions of Node that the README names. The version of this process comes first. */
