@@ -38,6 +38,6 @@ export interface Probe {
   /** An idempotent call has ended. */
   ordered (value: string, hasFailed?: boolean): void
   pause (ms: number): Promise<void>
-  /** Ends the replica. Never resolves. */
-  crash (job: string): Promise<void>
+  /** Ends the replica. Never resolves. @param by who does it: a handler that was cancelled may still run. */
+  crash (job: string, by: 'handler' | 'undo'): Promise<void>
 }

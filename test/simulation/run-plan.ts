@@ -89,9 +89,9 @@ export function createProbe (
     order: (key, caller) => world.current.isDead ? '' : orders.begin(key, caller),
     ordered: (value, hasFailed = false) => unlessDead(() => orders.end(value, hasFailed)),
     pause: async (ms) => await world.pause(world.current, ms),
-    async crash (job) {
+    async crash (job, by) {
       unlessDead(() => {
-        jobs.crash(job)
+        jobs.crash(job, by)
         cluster.killCurrent(`by ${job}`)
       })
       await new Promise(() => {})

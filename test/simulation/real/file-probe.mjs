@@ -34,8 +34,8 @@ const probe = {
   },
   ordered: (...args) => note('ordered', ...args),
   pause: async (ms) => await new Promise((resolve) => { setTimeout(resolve, ms / Number(speed)) }),
-  async crash (job) {
-    note('crash', job)
+  async crash (job, by) {
+    note('crash', job, by)
     process.kill(process.pid, 'SIGKILL')
     await new Promise(() => {})
   }

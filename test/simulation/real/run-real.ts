@@ -94,7 +94,7 @@ async function carryOut (
       const wasDead = world.current.isDead
       world.current.isDead = false
       const method: (...args: unknown[]) => unknown = Reflect.get(probe, what)
-      if (what === 'crash') jobs.crash(args[0])
+      if (what === 'crash') jobs.crash(args[0], args[1])
       else method(...args)
       world.current.isDead = wasDead
     }
