@@ -36,6 +36,7 @@ import { joinObservers, type Observer } from './request/pipeline/observer.ts'
 import { Pipeline } from './request/pipeline/pipeline.ts'
 import { createToolRuns } from './request/pipeline/run-tool.ts'
 import type { FileAccess, ToolRuns } from './request/pipeline/seams.ts'
+import type { RoundRequest } from './request/questions/input-round.ts'
 import { SealedInputRound } from './request/questions/sealed-input-round.ts'
 import type { Broadcast } from './store/changes/broadcast.ts'
 import { createSubscriptions } from './store/changes/subscriptions.ts'
@@ -238,13 +239,14 @@ async function openEras (
   const keepAlive = lifecycle.add(createKeepAlive(config.keepAliveMs))
   const answerDependencies = { waitingBytes: new WaitingBytes(), openStreams, keepAlive }
   const roundOptions = { ...clock, sealer, ttlMs: config.requestStateTtlMs }
+  const openKeptRound = (round: RoundRequest) => new SealedInputRound(roundOptions, round)
   const pipeline = new Pipeline({
     ...pipelineDependencies,
     methods,
     support: {
       era: 'modern',
       snapshotFor: () => catalog.current,
-      openRound: (round) => new SealedInputRound(roundOptions, round),
+      openRound: openKeptRound,
       toMissingCapability: missingClientCapability
     }
   })
@@ -263,7 +265,8 @@ async function openEras (
     methods,
     replies,
     pipelineDependencies,
-    answerDependencies
+    answerDependencies,
+    openKeptRound
   }
   if (config.legacy === 'on') eras.unshift(await lifecycle.open(openLegacyEra(eraParts).catch(failStart)))
   return { pipeline, toolRuns, eras, subscriptions }

@@ -46,8 +46,8 @@ const ROOMS = {
     'store/changes'
   ],
   tasks: [
-    'access', 'catalog/compiled', 'limits', 'protocol', 'request/pipeline', 'request/questions', 'schema',
-    'store/changes', 'store/records', 'store/sealing'
+    'access', 'author', 'catalog/compiled', 'limits', 'protocol', 'request/pipeline', 'request/questions',
+    'schema', 'store/changes', 'store/records', 'store/sealing'
   ],
   files: [
     'access', 'author', 'limits', 'protocol', 'request/pipeline', 'store/changes', 'store/records',

@@ -8,6 +8,9 @@ import { redact } from '../ops/audit/redaction.ts'
 import { createTasks, type Tasks } from '../tasks/tasks.ts'
 import type { OpenedState } from './state.ts'
 
+/** How long a request without tasks waits for its call, in milliseconds: hosts give up after a minute. */
+const MAX_WAIT_MS = 25_000
+
 export function openTasks ({ config, backend, catalog, sealer, log, clock }: OpenedState): Tasks {
   const { store, dueTimes, broadcast } = backend
   const answers = new WeakMap<Snapshot, boolean>()
@@ -28,6 +31,7 @@ export function openTasks ({ config, backend, catalog, sealer, log, clock }: Ope
     log,
     maxPerOwner: config.maxTasksPerCaller,
     graceMs: config.taskGraceMs,
+    waitMs: config.taskWaitMs ?? Math.min(MAX_WAIT_MS, config.requestTimeoutMs * 5 / 6),
     patienceMs: config.taskPatienceMs,
     leaseMs: config.taskLeaseMs,
     now: clock.now,

@@ -51,17 +51,19 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   dedupe?: boolean
   /**
-   * Whether a call may become a task, which goes on after its request was answered: the client asks for its
-   * status and its result later, on any replica. Only clients that declare the extension
-   * io.modelcontextprotocol/tasks get tasks.
+   * Whether a call may go on after its request was answered, on any replica. Such a call is kept in the state
+   * store before its first step, sleep of a second or more, or question, or when it has run for a second.
    * - `never`: each call is answered with its result.
-   * - `allowed`: a call that takes longer than a second, or that begins a `ctx.sleep` of a second or more,
-   *   becomes a task. For all other clients it is an ordinary call.
-   * - `required`: each call becomes a task. A client of revision 2026-07-28 without the extension receives
-   *   error -32021. For clients of earlier revisions it is an ordinary call.
+   * - `allowed`: a client that declares the extension io.modelcontextprotocol/tasks gets a task if the call
+   *   takes longer than a second, or sleeps. Every other client waits for the result, up to
+   *   TRIVET_TASK_WAIT_MS. Then its model is told that the work goes on, and gets the result from the
+   *   service's own tool `continue_call`.
+   * - `required`: as `allowed`, but each call of a client with the extension becomes a task, and a client of
+   *   revision 2026-07-28 without it receives error -32021.
    *
-   * A question that `run` asks in the grace time is asked before there is a task. `never` by default. Not
-   * together with `dedupe`.
+   * A call with the header `Idempotency-Key`, or with the same JSON-RPC id and arguments in one session,
+   * meets the first such call once that is kept. A client with the extension is asked a question of the first
+   * second, before the first step, before there is a task. `never` by default. Not together with `dedupe`.
    * https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md
    */
   task?: 'never' | 'allowed' | 'required'
@@ -98,6 +100,16 @@ export interface ToolOptions<I, O> extends CommonOptions {
    * `resume` by default, and for tools that come from no file.
    */
   onDeploy?: 'resume' | 'fail'
+  /**
+   * Whether the model may put the forms of `ctx.ask` to its user in the conversation, and pass on the
+   * answers, if its client lacks elicitation. The model then gets the question as a result, and answers with
+   * the tool `continue_call`. The answers are checked against the form's schema.
+   *
+   * The model could answer by itself, and nobody can tell. Never use it for consent, for payments, or for
+   * anything that the user must say in person. `false` by default. Links of `elicit.url` reach the user in
+   * this way whatever it says, if `task` or this is set.
+   */
+  relayQuestions?: boolean
   /**
    * The screen that hosts show for the results of this tool: the name of a folder in apps/. Hosts get the
    * result too. Hosts without screens get only the result, so `content` must say everything by itself. None

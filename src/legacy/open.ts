@@ -10,6 +10,7 @@ import type { ServiceConfig } from '../ops/config/config.ts'
 import type { ListName } from '../protocol/notifications.ts'
 import type { Method } from '../request/pipeline/method.ts'
 import { Pipeline, type PipelineDependencies } from '../request/pipeline/pipeline.ts'
+import type { EraSupport } from '../request/pipeline/request-context.ts'
 import type { Broadcast } from '../store/changes/broadcast.ts'
 import type { EventLog } from '../store/changes/event-log.ts'
 import type { Subscriptions } from '../store/changes/subscriptions.ts'
@@ -51,12 +52,14 @@ interface LegacyDependencies {
   readonly scopeGroups: ScopeGroups
   readonly tokenWatch: SessionStreamsDependencies['tokenWatch']
   readonly sealer: Sealer
+  /** Opens the round of a call that may be kept: its questions are asked by the requests that wait for it. */
+  readonly openKeptRound: EraSupport['openRound']
 }
 
 export async function openLegacyEra (dependencies: LegacyDependencies): Promise<Era> {
   const {
     config, changingLists, log, catalog, methods, pipelineDependencies, answerDependencies, replies, store,
-    broadcast, eventLog, subscriptions, scopeGroups, tokenWatch, sealer
+    broadcast, eventLog, subscriptions, scopeGroups, tokenWatch, sealer, openKeptRound
   } = dependencies
   const { openStreams, keepAlive } = answerDependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
@@ -102,7 +105,9 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     support: {
       era: 'legacy',
       snapshotFor: (revision) => snapshotIn(catalog.current, revision),
-      openRound: (_, { caller, lifetime }) => new LiveInputRound(sessionCallerOf(caller), lifetime),
+      openRound: (round, request) => round.journal === undefined
+        ? new LiveInputRound(sessionCallerOf(request.caller), request.lifetime)
+        : openKeptRound(round, request),
       toMissingCapability: (missing) => new InputUnavailable(describeMissing(missing))
     },
     methods: [...methods, ...createLegacyMethods({ settings, changingLists })]

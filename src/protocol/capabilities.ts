@@ -47,6 +47,21 @@ export function mergeCapabilities (all: readonly ClientCapabilities[]): ClientCa
   return union
 }
 
+/** Why a request needs a capability. */
+const REASONS = new Map([
+  ['elicitation', 'It asks the user.'],
+  ['sampling', 'It asks the model of the client.'],
+  ['roots', 'It asks for the folders of the client.'],
+  ['io.modelcontextprotocol/tasks', 'Its answer is a task.']
+])
+
+/** Names the capabilities, and says what a request does with them. */
+export function describeNeed ({ extensions = {}, ...capabilities }: ClientCapabilities): string {
+  const names = [...Object.keys(capabilities), ...Object.keys(extensions)]
+  const reasons = names.flatMap((name) => REASONS.get(name) ?? []).map((reason) => ` ${reason}`)
+  return `${names.join(', ')}.${reasons.join('')}`
+}
+
 /** Returns the part of `required` that `declared` lacks. `undefined` when nothing is missing. */
 export function findMissingCapabilities (
   required: ClientCapabilities, declared: ClientCapabilities

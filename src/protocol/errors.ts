@@ -2,7 +2,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#error-codes
 
 import { clip, counted, quote, toPlain } from '../base/words.ts'
-import type { ClientCapabilities } from './capabilities.ts'
+import { describeNeed, type ClientCapabilities } from './capabilities.ts'
 import { SUPPORTED_REVISIONS } from './revisions.ts'
 
 export interface ProtocolErrorDetails {
@@ -137,14 +137,13 @@ export const replicaLost = () =>
 export const headerMismatch = (problem: string) =>
   new ProtocolError(-32020, `Header mismatch: ${problem}`, { httpStatus: 400 })
 
-export const missingClientCapability = (requiredCapabilities: ClientCapabilities) => {
-  const { extensions = {}, ...capabilities } = requiredCapabilities
-  const names = [...Object.keys(capabilities), ...Object.keys(extensions)].join(', ')
-  return new ProtocolError(-32021, `The client lacks a capability that this request needs: ${names}`, {
-    data: { requiredCapabilities },
-    httpStatus: 400
-  })
-}
+export const MISSING_CLIENT_CAPABILITY = -32021
+
+export const missingClientCapability = (requiredCapabilities: ClientCapabilities) => new ProtocolError(
+  MISSING_CLIENT_CAPABILITY,
+  `The client lacks a capability that this request needs: ${describeNeed(requiredCapabilities)}`,
+  { data: { requiredCapabilities }, httpStatus: 400 }
+)
 
 export const unsupportedRevision = (requested: string) =>
   revisionError(`Unsupported protocol version ${JSON.stringify(clip(requested))}.`, requested)
@@ -233,9 +232,17 @@ export class ResourceTooLarge extends ProtocolError {
 export const resourceTooLarge = (uri: string, size: number, limit: number, unit = 'bytes') =>
   new ResourceTooLarge(uri, size, limit, unit)
 
-/** The one answer for an unknown and an expired task and for that of another caller. */
-export const unknownTask = () =>
-  new ProtocolError(-32602, 'Task not found: it never existed, has expired, or belongs to another caller')
+/**
+ * The one answer for an unknown and an expired task and for that of another caller. A class of its own,
+ * because the tool that continues calls tells a model.
+ */
+export class UnknownTask extends ProtocolError {
+  constructor () {
+    super(-32602, 'Task not found: it never existed, has expired, or belongs to another caller')
+  }
+}
+
+export const unknownTask = () => new UnknownTask()
 
 /**
  * The task exists, and this replica cannot read it: a newer release has written it. A class of its own,

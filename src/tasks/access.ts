@@ -20,6 +20,9 @@ export interface TaskAccessDependencies extends Pick<TransitionDependencies, 're
   snapshot (): Snapshot
 }
 
+/** A task and its name. */
+export interface SeenTask extends StoredTask { readonly key: TaskKey }
+
 /** All methods reject with the error for an unknown task if the principal may not see such a task. */
 export class TaskAccess {
   readonly #dependencies: TaskAccessDependencies
@@ -28,16 +31,21 @@ export class TaskAccess {
     this.#dependencies = dependencies
   }
 
-  /**
-   * Resolves to the task with the details of its status, as members of a JSON object. The handler runs with
-   * the scopes of the last caller who was allowed to see the task.
-   */
+  /** Resolves to the task with the details of its status, as members of a JSON object. */
   async get (principal: Principal, id: string): Promise<string> {
+    const { key, record } = await this.see(principal, id)
+    return toDetailedTask(key.id, record, this.#dependencies.storeClock.now())
+  }
+
+  /**
+   * Resolves to what the caller may be told. The handler runs with the scopes of the last caller who was
+   * allowed to see the task.
+   */
+  async see (principal: Principal, id: string): Promise<SeenTask> {
     const event = { type: 'accessed', principal: toKeptPrincipal(principal) } as const
     for (;;) {
       const applied = await this.#apply(principal, id, event)
-      if (!await this.mayTell(applied.key, applied)) continue
-      return toDetailedTask(applied.key.id, applied.record, this.#dependencies.storeClock.now())
+      if (await this.mayTell(applied.key, applied)) return applied
     }
   }
 
@@ -106,7 +114,7 @@ export class TaskAccess {
     return { key, ...applied }
   }
 
-  async #find (principal: Principal, id: string): Promise<StoredTask & { readonly key: TaskKey }> {
+  async #find (principal: Principal, id: string): Promise<SeenTask> {
     const { records } = this.#dependencies
     const key = records.keyOf(principal, id)
     const stored = key && await records.read(key)

@@ -5,10 +5,10 @@ import type { Principal } from '../access/principal.ts'
 import { timers } from '../base/time.ts'
 import { TaskNotReadable } from '../protocol/errors.ts'
 import type { TaskFollowers, TaskStream } from '../request/pipeline/seams.ts'
-import type { Broadcast } from '../store/changes/broadcast.ts'
 import type { TaskAccess } from './access.ts'
 import { toDetailedTask } from './record.ts'
 import type { TaskKey, TaskRecords } from './records.ts'
+import type { TaskWatches } from './watches.ts'
 
 /** The pause before a failed read is repeated, in milliseconds. */
 const RETRY_MS = 1000
@@ -16,7 +16,7 @@ const RETRY_MS = 1000
 interface FollowersDependencies {
   readonly records: TaskRecords
   readonly access: Pick<TaskAccess, 'isVisible' | 'mayTell'>
-  readonly broadcast: Broadcast
+  readonly watches: TaskWatches
   /** Milliseconds since the epoch, by the clock of the store. */
   now (): number
 }
@@ -24,21 +24,9 @@ interface FollowersDependencies {
 /** Reads a task for one caller. Resolves to `undefined` if the caller may not see it now. */
 type ReadMembers = (key: TaskKey) => Promise<string | undefined>
 
-export interface OpenTaskFollowers extends TaskFollowers { close (): void }
-
 export function createTaskFollowers (
-  { records, access, broadcast, now }: FollowersDependencies
-): OpenTaskFollowers {
-  const byEntry = new Map<string, Set<TaskFollower>>()
-  const unsubscribe = broadcast.subscribe((event) => {
-    if (event.type === 'task-changed') tell(event.entry)
-    else if (event.type === 'events-missed') for (const entry of byEntry.keys()) tell(entry)
-  })
-
-  function tell (entry: string): void {
-    for (const follower of byEntry.get(entry) ?? []) follower.note(entry)
-  }
-
+  { records, access, watches, now }: FollowersDependencies
+): TaskFollowers {
   /** Looks the tool up each time: the catalog, and what its scopes hide, may have changed. */
   async function readMembers (principal: Principal, key: TaskKey): Promise<string | undefined> {
     for (;;) {
@@ -60,12 +48,6 @@ export function createTaskFollowers (
     }
   }
 
-  function remove (entry: string, follower: TaskFollower): void {
-    const followers = byEntry.get(entry)
-    followers?.delete(follower)
-    if (followers?.size === 0) byEntry.delete(entry)
-  }
-
   return {
     async findOwn (principal, ids) {
       const ownIds: string[] = []
@@ -81,14 +63,14 @@ export function createTaskFollowers (
     follow (principal, ids, stream) {
       const keys = ids.flatMap((id) => records.keyOf(principal, id) ?? [])
       const follower = new TaskFollower(keys, stream, async (key) => await readMembers(principal, key))
-      for (const { entry } of keys) byEntry.set(entry, (byEntry.get(entry) ?? new Set()).add(follower))
-      stream.sink.onClose(() => { for (const { entry } of keys) remove(entry, follower) })
+      const ends = keys.map(({ entry }) => watches.add(entry, { note: () => follower.note(entry) }))
+      stream.sink.onClose(() => { for (const end of ends) end() })
       // A status may have changed since the client asked for it.
       for (const { entry } of keys) follower.note(entry)
-    },
-    close: unsubscribe
+    }
   }
 }
+
 /** One stream. A task is pending at most once, so a client that does not read costs no memory. */
 class TaskFollower {
   readonly #keys: ReadonlyMap<string, TaskKey>

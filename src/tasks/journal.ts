@@ -2,6 +2,7 @@
 // call that may become a task has one too, which is dropped unless it becomes one.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import {
   Suspended, type Journal, type OperationKind, type RequestState, type Wait
 } from '../request/questions/input-round.ts'
@@ -25,6 +26,12 @@ interface Entries {
 export interface JournalOwner {
   /** Called for a sleep of a call that is not a task yet. Throws if it cannot become one. */
   onSleep? (): void
+  /** Whether a sleep of a call that is not a task waits in the process. */
+  readonly isAwake?: boolean
+  /** Called for questions of a call that is not a task yet. Rejects if it must become one, and cannot. */
+  onAsk? (): Promise<void> | undefined
+  /** What the client is asked though it has not declared it. */
+  readonly relayed?: ClientCapabilities | undefined
   /**
    * Resolves when work may begin whose result is kept. Rejects if the run is not the current one any more.
    */
@@ -167,6 +174,10 @@ export class TaskJournal implements Journal {
 
   allowStep (): Promise<void> | undefined { return this.#owner?.allowStep?.() }
 
+  allowAsk (): Promise<void> | undefined { return this.isTask ? undefined : this.#owner?.onAsk?.() }
+
+  get relayed (): ClientCapabilities | undefined { return this.#owner?.relayed }
+
   keep (key: string): Promise<void> | undefined {
     if (this.#write === undefined) return undefined
     const excess = this.findExcess()
@@ -206,7 +217,7 @@ export class TaskJournal implements Journal {
     const { sleeps } = this.#entries
     const endsAt = sleeps.get(key) ?? now + ms
     const leftMs = Math.max(0, Math.min(ms, endsAt - now))
-    if (leftMs < SUSPEND_MS) return leftMs
+    if (leftMs < SUSPEND_MS || (!this.isTask && this.#owner?.isAwake === true)) return leftMs
     if (endsAt > (this.#expiresAt ?? now + this.#ttlMs)) {
       throw new RangeError(`sleep: would end after the time limit of the task, ${this.#ttlMs} ms (ttlMs)`)
     }

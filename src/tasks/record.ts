@@ -40,6 +40,8 @@ export interface TaskOrigin {
     readonly capabilities: ClientCapabilities
     readonly info?: Implementation | undefined
   }
+  /** What the client is asked though it has not declared it: its model passes the questions on. */
+  readonly relayed?: ClientCapabilities | undefined
   /** The network of the anonymous caller that began the task: the task counts for its share. */
   readonly network?: string | undefined
   /** The id of the call in the service's log. */
@@ -120,7 +122,12 @@ const UNDO_MARGIN_MS = 60_000
  * The form of the records of this release. Add one when an earlier release would misread a record. All forms
  * begin with one line of JSON that has the member `form`.
  */
-export const FORM = 2
+export const FORM = 3
+
+/** Returns the form of a record. Earlier releases would not ask what the model of the client passes on. */
+export function formOf ({ relayed }: Pick<TaskOrigin, 'relayed'>): number {
+  return relayed === undefined ? 2 : FORM
+}
 
 /** The members that records of earlier releases lack. */
 const EARLIER_RELEASE = {

@@ -17,6 +17,12 @@ import { endOf, endOfUndo, lifetimeOf, readTaskBytes, toTaskBytes, type TaskReco
 /** A record and the version under which it was read. */
 export interface StoredTask { readonly record: TaskRecord, readonly version: string }
 
+/** A record that was created. */
+export interface CreatedTask extends StoredTask {
+  /** Whether an attempt whose reply was lost may still create it: it must not be deleted too early. */
+  readonly isInDoubt: boolean
+}
+
 /** The name of a task. */
 export interface TaskKey {
   readonly id: string
@@ -25,9 +31,13 @@ export interface TaskKey {
   readonly entry: string
 }
 
-/** 128 random bits. */
+/** There is a record of this name already: the call is a repetition. */
+export class TaskTaken extends Error {}
+
+/** 128 random bits, or as many of a name that nobody can guess. */
 const ID_BYTES = 16
 const PURPOSE = 'task'
+const NAME_PURPOSE = 'repeated call'
 const ID = /^task_[A-Za-z0-9_-]{22}$/
 /** How many tasks one owner may have, ended ones included, for each unfinished one. */
 const KEPT_FACTOR = 10
@@ -66,33 +76,63 @@ export class TaskRecords {
   }
 
   /**
-   * Rejects with the error for the limit that the caller has reached, or with a StoreUnavailable. Then nobody
-   * runs the task later: a record that was written all the same is removed.
+   * Returns the names of a call that may be repeated: the first one for its record, the others for records of
+   * replicas that seal with another secret.
+   * @param identity tells the call from all others of the principal.
    */
-  async create (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
-    await this.#reserve(key, record)
+  keysFor (principal: Principal, identity: string): readonly [TaskKey, ...TaskKey[]] {
+    const names = this.#sealer.toNames(NAME_PURPOSE, identity, ID_BYTES)
+    const [first, ...others] = names.map((name) => toKey(principal, `task_${name}`))
+    if (first === undefined) throw new TypeError('unreachable: a sealer has a secret')
+    return [first, ...others]
+  }
+
+  /**
+   * Rejects with the error for the limit that the caller has reached, with a TaskTaken, or with a
+   * StoreUnavailable. After the last one nobody runs the task later: a record that was written all the same
+   * is removed.
+   */
+  async create (key: TaskKey, record: TaskRecord): Promise<CreatedTask> {
+    const isReserved = await this.#reserve(key, record)
     try {
       return await this.#create(key, record)
     } catch (error) {
-      // The place would count until the time limit of the task.
-      await this.release(key, record).catch(() => {})
+      // The place would count until the time limit of the task. It may be that of the first call.
+      if (isReserved || !(error instanceof TaskTaken)) await this.release(key, record).catch(() => {})
       throw error
     }
   }
 
-  async #create (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
+  /**
+   * Removes the record of an ended task whose client has its result and knows no name of it.
+   * @param keepMs how long the record is kept for repetitions of the call, in milliseconds.
+   */
+  async forget (key: TaskKey, { record, version }: StoredTask, keepMs: number): Promise<void> {
+    const { network } = record
+    if (keepMs === 0) {
+      await this.#kept.delete(network, key.state)
+      return
+    }
+    await this.#store.replace(key.state, version, this.#toValue(key, record), { idleMs: keepMs })
+    await this.#kept.shorten(network, key.state, keepMs)
+  }
+
+  async #create (key: TaskKey, record: TaskRecord): Promise<CreatedTask> {
     const lifetime = { idleMs: lifetimeOf(record), endsAt: endOf(record) }
-    const created = await retryOutage(
-      async () => await this.#kept.create(
+    let attempts = 0
+    const created = await retryOutage(async () => {
+      attempts++
+      return await this.#kept.create(
         record.network, key.state, this.#toValue(key, record), lifetime, this.#all.max
-      ),
-      LOST_REPLY
-    ).catch((error: unknown) => {
+      )
+    }, LOST_REPLY).catch((error: unknown) => {
       if (error instanceof StoreUnavailable) this.#removals.add(key.state)
       throw error instanceof ShareUsed ? this.#all.refusal('network', error.network) : error
     })
     if (created === 'full') throw this.#all.refusal('principal')
-    return created === 'taken' ? await this.#recognize(key, record) : { record, version: created.version }
+    const isInDoubt = attempts > 1
+    if (created === 'taken') return { ...await this.#recognize(key, record), isInDoubt }
+    return { record, version: created.version, isInDoubt }
   }
 
   /** Finds the record that was created by a write whose reply was lost, and makes it durable. */
@@ -100,7 +140,7 @@ export class TaskRecords {
     const current = await this.read(key)
     const stored = current?.record.mark === record.mark && await this.replace(key, current.version, record)
     if (stored) return stored
-    throw new Error('the id of a new task is taken: the source of random numbers is broken')
+    throw new TaskTaken('the id of a new task is taken')
   }
 
   /** Frees the place of a task that has ended: it no longer counts as unfinished. */
@@ -158,8 +198,11 @@ export class TaskRecords {
     return { bytes: Buffer.from(sealed, 'latin1') }
   }
 
-  /** Takes one of the owner's places for unfinished tasks. Its work may be undone after its time limit. */
-  async #reserve (key: TaskKey, record: TaskRecord): Promise<void> {
+  /**
+   * Takes one of the owner's places for unfinished tasks. Its work may be undone after its time limit.
+   * Resolves to whether the place was free.
+   */
+  async #reserve (key: TaskKey, record: TaskRecord): Promise<boolean> {
     const { network, createdAt, ttlMs, mayUndo } = record
     const endsAt = mayUndo ? endOfUndo(record) : createdAt + ttlMs
     const lifetime = { idleMs: endsAt - createdAt, endsAt }
@@ -169,6 +212,7 @@ export class TaskRecords {
         throw error instanceof ShareUsed ? limit.refusal('network', error.network) : error
       })
     if (place === 'full') throw limit.refusal('principal')
+    return place !== 'taken'
   }
 }
 

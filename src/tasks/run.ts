@@ -2,6 +2,7 @@
 // task, one after the other.
 
 import { clock } from '../base/time.ts'
+import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import {
   resultTooLarge, TaskNotReadable, tooManyQuestions, type ProtocolError
 } from '../protocol/errors.ts'
@@ -23,6 +24,8 @@ export interface TaskRunDependencies extends Pick<
   readonly transitions: Transitions
   /** How long an operation of a handler waits for those of earlier runs, in milliseconds. */
   readonly patienceMs: number
+  /** Called with the progress of a run. */
+  onProgress (key: TaskKey, progress: Progress): void
   /** Called when the handler has ended. @param writing settles with the last write of the run. */
   onEnd (run: TaskRun, writing: Promise<void>): void
 }
@@ -106,6 +109,8 @@ export class TaskRun implements Outlet, JournalOwner {
     return Math.max(0, endOfRun(this.record) - this.#dependencies.storeClock.now())
   }
 
+  get relayed (): ClientCapabilities | undefined { return this.record.relayed }
+
   get isStopped (): boolean { return this.#stopReason !== undefined }
 
   /** Calls the listener when no handler of the run goes on. There is one listener at most. */
@@ -172,6 +177,7 @@ export class TaskRun implements Outlet, JournalOwner {
 
   progress (progress: Progress): void {
     this.#message = toStatusMessage(progress)
+    this.#dependencies.onProgress(this.key, progress)
     const now = clock.monotonic()
     if (now < this.#progressAt + PROGRESS_MS) return
     this.#progressAt = now
@@ -211,7 +217,10 @@ export class TaskRun implements Outlet, JournalOwner {
 
   async #assertCurrent (): Promise<void> {
     const { transitions } = this.#dependencies
-    if (this.#stopReason === undefined) await transitions.insist(async () => await this.renew())
+    // The process may be paused during the renewal too: the lease counts from its beginning.
+    while (this.#stopReason === undefined && clock.monotonic() >= this.#leaseEndsAt) {
+      await transitions.insist(async () => await this.renew())
+    }
     if (this.#stopReason !== undefined) throw this.#stopReason
   }
 

@@ -87,6 +87,8 @@ export class TaskRunner {
     if (this.#runs.get(run.key.entry) === run) this.#runs.delete(run.key.entry)
   }
 
+  isHere (entry: string): boolean { return this.#runs.has(entry) }
+
   /** Stops the run of the task, if it is here. */
   stop (entry: string): void { this.#runs.get(entry)?.stop() }
 

@@ -1,9 +1,6 @@
 // The tasks of the service: calls begin them, methods read and change them, the runner continues them.
 
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
-import { findMissingCapabilities } from '../protocol/capabilities.ts'
-import { hasTasks } from '../protocol/revisions.ts'
-import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
 import type { Method } from '../request/pipeline/method.ts'
 import type { TaskFollowers, TaskStarter, ToolRuns } from '../request/pipeline/seams.ts'
 import type { Broadcast } from '../store/changes/broadcast.ts'
@@ -11,15 +8,20 @@ import { StoreClock } from '../store/records/due-times.ts'
 import type { StateStore } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
 import { TaskAccess } from './access.ts'
-import { FirstTaskRun, type TaskStartDependencies } from './first-run.ts'
+import { CallWaiters } from './calls/waiters.ts'
+import { CallWaits } from './calls/waits.ts'
+import { ContinuedCalls } from './calls/continued-calls.ts'
+import type { TaskStartDependencies } from './calls/first-run.ts'
 import { createTaskFollowers } from './followers.ts'
 import { createTaskMethods } from './methods.ts'
+import { openCall } from './calls/open-call.ts'
 import { TaskOperator, type TaskOperatorDependencies } from './operator.ts'
 import { TaskRecords } from './records.ts'
 import { TaskLost } from './run.ts'
 import { TaskReports, type TaskCounts } from './reports.ts'
 import { TaskRunner, type TaskRunnerDependencies } from './runner.ts'
 import { Transitions } from './transitions.ts'
+import { TaskWatches } from './watches.ts'
 
 export interface TasksOptions extends Pick<
   TaskRunnerDependencies, 'dueTimes' | 'log' | 'isUsed' | 'patienceMs'
@@ -31,6 +33,8 @@ export interface TasksOptions extends Pick<
   /** How many unfinished tasks one owner may have. */
   readonly maxPerOwner: number
   readonly graceMs: number
+  /** How long a request without tasks waits for its call, in milliseconds. */
+  readonly waitMs: number
   readonly leaseMs: number
   /** Milliseconds since the epoch, by the clock of this replica. Its monotonic clock by default. */
   readonly now?: (() => number) | undefined
@@ -51,18 +55,19 @@ export interface Tasks {
   start (toolRuns: ToolRuns): void
   /** Looks for due tasks now. */
   look (): void
-  /** Runs no further tasks. The present runs continue. */
+  /** Runs no further tasks, and ends the waits for those of other replicas. The present runs continue. */
   stopTaking (): void
   /** Resolves after the last writes of all runs that have ended. */
   close (): Promise<void>
 }
 
 export function createTasks (options: TasksOptions): Tasks {
-  const { store, sealer, dueTimes, broadcast, log, maxPerOwner, graceMs, leaseMs, now, snapshot } = options
+  const { store, sealer, dueTimes, broadcast, log, maxPerOwner, leaseMs, now, snapshot } = options
   const records = new TaskRecords(store, sealer, maxPerOwner)
   const storeClock = new StoreClock(now)
   const endings = new Set<Promise<void>>()
   const reports = new TaskReports(log)
+  const watches = new TaskWatches(broadcast)
   let isClosing = false
 
   const shared = { records, dueTimes, storeClock, leaseMs }
@@ -76,26 +81,44 @@ export function createTasks (options: TasksOptions): Tasks {
     onDue: (inMs) => runner.noteDue(inMs),
     isClosing: () => isClosing
   })
-  const dependencies: TaskStartDependencies & TaskRunnerDependencies = {
+  const dependencies: Omit<TaskStartDependencies, 'waiters'> & TaskRunnerDependencies = {
     ...options,
     ...shared,
     transitions,
     reports,
-    graceMs,
+    onProgress: ({ entry }, progress) => watches.tellProgress(entry, progress),
     onCreate: (run) => runner.add(run),
     onEnd (run, writing) {
-      const ending = writing.catch((err: unknown) => {
+      finishBeforeClose(writing.catch((err: unknown) => {
         if (!(err instanceof TaskLost)) log.warn({ err }, 'the end of a run was not kept')
       }).finally(() => {
         runner.remove(run)
-        endings.delete(ending)
-      })
-      endings.add(ending)
+        watches.note(run.key.entry)
+      }))
     }
   }
+
+  function finishBeforeClose (work: Promise<void>): void {
+    const ending = work.finally(() => endings.delete(ending))
+    endings.add(ending)
+  }
+
   const runner = new TaskRunner(dependencies)
   const access = new TaskAccess({ ...shared, transitions, runner, snapshot })
-  const followers = createTaskFollowers({ records, access, broadcast, now: storeClock.now })
+  const followers = createTaskFollowers({ records, access, watches, now: storeClock.now })
+  const waits = new CallWaits({ access, watches, isHere: (entry) => runner.isHere(entry) })
+  const waiters = new CallWaiters({
+    ...options,
+    ...shared,
+    access,
+    transitions,
+    waits,
+    background: (work) => finishBeforeClose(work.catch((err: unknown) => {
+      log.warn({ err }, 'a call that has ended was not put away')
+    }))
+  })
+  const continued = new ContinuedCalls({ access, waiters })
+  const startDependencies = { ...dependencies, waiters }
   const unsubscribe = broadcast.subscribe((event) => {
     if (event.type === 'task-changed' && event.isOver) runner.stop(event.entry)
     // A cancel may be among them.
@@ -103,12 +126,8 @@ export function createTasks (options: TasksOptions): Tasks {
   })
   return {
     starter: {
-      open (request, tool, args) {
-        const { revision, envelope: { clientCapabilities } } = request
-        const isTaker = tool.task !== undefined && hasTasks(revision) &&
-          findMissingCapabilities(TASKS_CAPABILITY, clientCapabilities) === undefined
-        return isTaker ? new FirstTaskRun(dependencies, request, tool, tool.task, args) : undefined
-      }
+      open: (request, call) => openCall(startDependencies, request, call),
+      continue: async (...call) => await continued.continue(...call)
     },
     methods: createTaskMethods(access),
     followers,
@@ -121,11 +140,14 @@ export function createTasks (options: TasksOptions): Tasks {
     },
     start: (toolRuns) => runner.start(toolRuns),
     look: () => runner.noteDue(0),
-    stopTaking: () => runner.stopTaking(),
+    stopTaking () {
+      runner.stopTaking()
+      waits.stop()
+    },
     async close () {
       isClosing = true
       runner.close()
-      followers.close()
+      watches.close()
       unsubscribe()
       while (endings.size > 0) await Promise.all(endings)
     }

@@ -7,7 +7,7 @@ import {
 import type { JournalMembers } from './events.ts'
 import { addQuestions, findAnswers, hasAnswer } from './questions.ts'
 import {
-  endOfRun, FORM, hasSameRights, isAsleep, openQuestions, type TaskPhase, type TaskRecord
+  endOfRun, formOf, hasSameRights, isAsleep, openQuestions, type TaskPhase, type TaskRecord
 } from './record.ts'
 import { EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, row, type TransitionRow } from './transition-row.ts'
 import { UNDO_ROWS } from './undo-rows.ts'
@@ -247,10 +247,10 @@ function isAwake ({ wakesAt = Infinity }: TaskRecord, now: number): boolean {
 }
 
 /** Begins the next run. */
-function claim ({ run, mayRerun, sleeps, wakesAt }: TaskRecord): Partial<TaskRecord> {
+function claim ({ relayed, run, mayRerun, sleeps, wakesAt }: TaskRecord): Partial<TaskRecord> {
   return {
     status: 'working',
-    form: FORM,
+    form: formOf({ relayed }),
     run: run + 1,
     isRunning: true,
     // A handler that may run again needs no write before its call.

@@ -1,7 +1,7 @@
 // The transitions of an ended task whose work is undone. Its status never changes.
 
 import type { JournalMembers } from './events.ts'
-import { endOfRun, FORM, type JournalRecord, type TaskRecord } from './record.ts'
+import { endOfRun, formOf, type JournalRecord, type TaskRecord } from './record.ts'
 import { toRetried } from './retried-journal.ts'
 import { EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, row, type TransitionRow } from './transition-row.ts'
 
@@ -120,9 +120,9 @@ export const UNDO_ROWS: readonly TransitionRow[] = [
 ]
 
 /** Begins the next run of `undo`. It may always run again. */
-function claim ({ run, undoJournal = NO_JOURNAL, wakesAt }: TaskRecord): Partial<TaskRecord> {
+function claim ({ relayed, run, undoJournal = NO_JOURNAL, wakesAt }: TaskRecord): Partial<TaskRecord> {
   return {
-    form: FORM,
+    form: formOf({ relayed }),
     run: run + 1,
     isRunning: true,
     isCalled: true,

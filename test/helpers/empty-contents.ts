@@ -9,6 +9,7 @@ export const EMPTY_CONTENTS: CatalogContents = {
     readTtlMs: 0,
     openCacheScope: 'public',
     pageSize: undefined,
+    continuesCalls: true,
     scopes: [],
     limits: undefined
   },

@@ -4,7 +4,7 @@ import { SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
 
 const {
   ProtocolError, ResourceNotFound, ResourceTooLarge, InsufficientScope, LimitReached, TokenExpired,
-  TaskNotReadable, INTERNAL_ERROR,
+  TaskNotReadable, UnknownTask, INTERNAL_ERROR, MISSING_CLIENT_CAPABILITY,
   ...factories
 } = errors
 

@@ -6,6 +6,7 @@ import { timers } from '../../src/base/time.ts'
 import { StoreUnavailable, type StateValue } from '../../src/store/records/state-store.ts'
 import { createLocalBroadcast } from '../../src/store/changes/local-broadcast.ts'
 import { createTaskFollowers } from '../../src/tasks/followers.ts'
+import { TaskWatches } from '../../src/tasks/watches.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { FakeSink } from '../store/changes/fake-sink.ts'
 import { LEASE_MS, openWorld, question } from './replicas.ts'
@@ -30,6 +31,7 @@ t.test('a stream tells of an end once a failover cannot undo it', async (t) => {
   const time = new VirtualTime(t)
   const record = { status: 'completed', createdAt: 0, updatedAt: 0, ttlMs: 1000, result: '{}' }
   let isDurable = false
+  const watches = new TaskWatches(createLocalBroadcast())
   const followers = createTaskFollowers({
     records: {
       keyOf: (_: unknown, id: string) => ({ id, entry: id }), read: async () => ({ record, version: '1' })
@@ -41,7 +43,7 @@ t.test('a stream tells of an end once a failover cannot undo it', async (t) => {
         return true
       }
     },
-    broadcast: createLocalBroadcast(),
+    watches,
     now: () => 0
   })
   const sink = new FakeSink()
@@ -51,7 +53,7 @@ t.test('a stream tells of an end once a failover cannot undo it', async (t) => {
   isDurable = true
   await time.during(timers.pause(5000), 10_000)
   t.equal(sink.messages.length, 1)
-  followers.close()
+  watches.close()
 })
 
 /** Opens a task that asks, and a way to cancel it and to take that back, as a failover does. */

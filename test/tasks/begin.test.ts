@@ -98,7 +98,8 @@ t.test('a client without the extension gets no task, and is told if it needs it'
   t.equal(status, 400)
   t.strictSame(response.error, {
     code: -32021,
-    message: 'The client lacks a capability that this request needs: io.modelcontextprotocol/tasks',
+    message: 'The client lacks a capability that this request needs: io.modelcontextprotocol/tasks. ' +
+      'Its answer is a task.',
     data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } }
   })
   for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {

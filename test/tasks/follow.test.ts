@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { ANONYMOUS } from '../../src/access/principal.ts'
 import { createLocalBroadcast } from '../../src/store/changes/local-broadcast.ts'
 import { createTaskFollowers } from '../../src/tasks/followers.ts'
+import { TaskWatches } from '../../src/tasks/watches.ts'
 import { listen } from '../helpers/app.ts'
 import { until } from '../helpers/deadline.ts'
 import type { Message } from '../helpers/request.ts'
@@ -90,10 +91,11 @@ t.test('the tasks of one stream are read one after the other', async (t) => {
       return { record: { status: 'working', createdAt: 0, updatedAt: 0, ttlMs: 1000 }, version: '1' }
     }
   }
+  const watches = new TaskWatches(createLocalBroadcast())
   const followers = createTaskFollowers({
     records: records as never,
     access: { isVisible: () => true, mayTell: async () => true },
-    broadcast: createLocalBroadcast(),
+    watches,
     now: () => 0
   })
   const sink = new FakeSink()
@@ -102,5 +104,5 @@ t.test('the tasks of one stream are read one after the other', async (t) => {
   await until(() => sink.messages.length === ids.length, 'each task')
   t.equal(most, 1)
   t.ok([...reads.values()].every((count) => count <= 2))
-  followers.close()
+  watches.close()
 })

@@ -178,14 +178,17 @@ t.test('a sleep that would end after ttlMs is refused', async (t) => {
 })
 
 t.test('a task outlives timeoutMs, which limits ordinary calls', async (t) => {
+  const works = '() => new Promise((done) => setTimeout(done, 600, "done"))'
   const app = await serveTools(t, {
-    works: [`${ALLOWED}, timeoutMs: 300`, '() => new Promise((done) => setTimeout(done, 600, "done"))']
+    works: [`${ALLOWED}, timeoutMs: 300`, works],
+    ordinary: ['timeoutMs: 300', works]
   })
   const client = new TaskClient(app)
   const { taskId } = await client.call('works')
   await client.until(taskId, 'completed')
   const other = new TaskClient(app, { capabilities: {} })
-  t.match(await other.call('works'), { isError: true, content: [{ text: /did not finish within 300 ms/ }] })
+  t.match(await other.call('works'), { content: [{ text: 'done' }] })
+  t.match(await other.call('ordinary'), { isError: true, content: [{ text: /did not finish within 300 ms/ }] })
 })
 
 t.test('what one task keeps is bounded, and the log says the limit', async (t) => {
@@ -203,7 +206,8 @@ t.test('what one task keeps is bounded, and the log says the limit', async (t) =
   const { taskId: asking } = await client.call('asks')
   const { taskId: keeps } = await client.call('keeps')
   t.match(await client.until(keeps, 'failed'), { error: { message: 'Internal error' } })
-  t.match(await client.call('hurries'), { code: -32603 }, 'also before there is a task')
+  const { taskId: hurries } = await client.call('hurries')
+  t.match(await client.until(hurries, 'failed'), { error: { code: -32603 } }, 'also by the first step')
   const { taskId: returns } = await client.call('returns')
   t.match(await client.until(returns, 'failed'), { error: { message: /result of a task may have 1048576 bytes/ } })
   t.match(log.text(), /would take 3\d{5} bytes of JSON. The limit of a task is 262144/)
@@ -240,7 +244,7 @@ t.test('a step is tried again, within its time, and its last error is that of th
 
 t.test('outside of a task a sleep waits in the process, and ends with the request', async (t) => {
   const app = await serveTools(t, {
-    sleeps: [`${ALLOWED}, timeoutMs: 100`, 'async (_, ctx) => { await ctx.sleep(60_000) }'],
+    sleeps: ['timeoutMs: 100', 'async (_, ctx) => { await ctx.sleep(60_000) }'],
     odd: ['', 'async (_, ctx) => ctx.sleep(NaN).catch((error) => error.message)']
   })
   const client = new TaskClient(app, { capabilities: {} })

@@ -77,6 +77,8 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
     isNewer = false
   }: ReplicaOptions = {}) {
     const rule = {
+      isForQuestions: false,
+      relaysQuestions: false,
       requiredCapabilities: isRequired ? {} : undefined,
       ttlMs,
       keepResultMs: 3_600_000,
@@ -124,13 +126,20 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       child: () => log
     }
     const tool = { key: 'tool', scopes: toolScopes, task: rule }
+    const writer = {
+      writeTask: toObject,
+      writeInputRequired: toObject,
+      fromCurrent: (json: string) => json,
+      get current () { return writer }
+    }
     const snapshot = {
       view: ({ scopes }: Principal) => ({
         tool: () => knows && toolScopes.every((scope) => scopes.has(scope)) ? tool : undefined
       }),
       primitives: { tools: knows ? [tool] : [] },
       hierarchy: new Map(),
-      writer: { writeTask: toObject, writeInputRequired: toObject }
+      writer,
+      server: { continuesCalls: true }
     }
     const tasks: Tasks = createTasks({
       store: wrap(store),
@@ -144,6 +153,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       log,
       maxPerOwner,
       graceMs: 1000,
+      waitMs: 25_000,
       leaseMs: LEASE_MS,
       now,
       snapshot: () => snapshot as never,
@@ -156,8 +166,9 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       lifetime.startClock()
       const request = {
         lifetime,
-        observed: { special: undefined },
+        observed: { special: undefined, startedAt: clock.monotonic() },
         snapshot,
+        writer,
         principal,
         caller: { principal, address },
         revision: '2026-07-28',
@@ -187,6 +198,13 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
           else outlet.fail(toProtocolError(error, 'r'))
         })
       }
+    })
+    /** The round of a request that waits for its call. */
+    const openWaitingRound = () => new SealedInputRound(roundOptions, {
+      inputResponses: undefined,
+      requestState: undefined,
+      capabilities: { elicitation: { form: {} } },
+      bind: () => ({ owner: 'ada', method: 'tools/call', name: 'tool', args: {} })
     })
     /** Calls a method of tasks. */
     async function ask (method: string, params: object, principal = ADA): Promise<TaskState> {
@@ -225,7 +243,9 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
           if (start === undefined) throw new TypeError('the call has not begun')
           return start.journal
         }
-        const start = tasks.starter.open(prepared.request, tool as never, {})
+        const start = tasks.starter.open(prepared.request, {
+          tool: tool as never, args: {}, isRetry: false, openRound: openWaitingRound
+        })
         const outcome = await start?.run(prepared.run)
         if (typeof outcome !== 'object' || !('work' in outcome)) return String(outcome)
         outcome.outlet.onPending(prepared.lifetime)
@@ -233,7 +253,9 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
           if (error instanceof RequestCancelled) outcome.outlet.leaveUnanswered()
           else outcome.outlet.fail(toProtocolError(error, 'r'))
         })
-        return (JSON.parse(outcome.answer) as { taskId: string }).taskId
+        const waiting = { ...prepared.request, lifetime: new Lifetime() } as RequestContext
+        const answer = JSON.parse(await outcome.answer(waiting)) as { taskId?: string }
+        return answer.taskId ?? JSON.stringify(answer)
       }
     }
   }
@@ -248,16 +270,17 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
   return world
 }
 
-/** The sealer of a release whose forms are one further: the present form here is an earlier one there. */
+/** The sealer of a release whose forms are two further: each present form here is an earlier one there. */
 function toNewer (sealer: Sealer): Sealer {
   const shift = (bytes: Buffer, by: number) => Buffer.from(
     bytes.toString().replace(/"form":(\d+)/, (_, form) => `"form":${Number(form) + by}`)
   )
   return {
-    seal: (purpose, bound, bytes, expiresAt) => sealer.seal(purpose, bound, shift(bytes, 1), expiresAt),
+    ...sealer,
+    seal: (purpose, bound, bytes, expiresAt) => sealer.seal(purpose, bound, shift(bytes, 2), expiresAt),
     open (purpose, bound, token) {
       const bytes = sealer.open(purpose, bound, token)
-      return bytes && shift(bytes, -1)
+      return bytes && shift(bytes, -2)
     }
   }
 }

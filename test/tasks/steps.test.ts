@@ -21,7 +21,7 @@ t.test('no step begins after the task was cancelled, though its handler goes on'
   const app = await serveTools(t, {
     stubborn: [ALLOWED, `async (_, ctx) => { ${NOTE}
       await ctx.once('early', () => note('steps', 'early'))
-      await new Promise((done) => setTimeout(done, 400))
+      await new Promise((done) => setTimeout(done, 1500))
       for (const key of ['late', 'later']) {
         await ctx.once(key, () => note('steps', key)).catch((error) => note('errors', error.name))
       }

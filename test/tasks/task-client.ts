@@ -60,17 +60,22 @@ export class TaskClient {
     this.#capabilities = capabilities
   }
 
-  async send (method: string, params: object, meta: object = {}): ReturnType<SendRequest> {
+  async send (
+    method: string, params: object, meta: object = {}, headers: object = {}, id: string | number = 1
+  ): ReturnType<SendRequest> {
     return await this.#send({
       method,
       params: { ...params },
-      headers: this.#headers,
-      meta: { [CAPABILITIES]: this.#capabilities, ...meta }
+      headers: { ...this.#headers, ...headers },
+      meta: { [CAPABILITIES]: this.#capabilities, ...meta },
+      id
     })
   }
 
-  async ask (method: string, params: object): Promise<Message> {
-    const { response } = await this.send(method, params)
+  async ask (
+    method: string, params: object, headers: object = {}, id: string | number = 1
+  ): Promise<Message> {
+    const { response } = await this.send(method, params, {}, headers, id)
     return response.error ?? response.result
   }
 

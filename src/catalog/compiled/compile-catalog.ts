@@ -1,6 +1,7 @@
 // Compiles the contents of a catalog to a snapshot. One problem is enough to refuse the whole catalog.
 
 import type { ResourceDefinition } from '../../author/define-resource.ts'
+import type { ToolDefinition } from '../../author/define-tool.ts'
 import { messageOf } from '../../base/words.ts'
 import type { HandleKind } from '../../store/records/handle-kind.ts'
 import {
@@ -15,6 +16,7 @@ import { createSchemaCompilers, type SchemaCompilers } from './definitions/compi
 import { compileSettings, type ReadSetting } from './definitions/compile-settings.ts'
 import { compileSkill } from './definitions/compile-skill.ts'
 import { compileTool, type CompiledTool } from './definitions/compile-tool.ts'
+import { compileContinueTool, CONTINUE_TOOL } from './definitions/continue-tool.ts'
 import { createKnownDefinitions, type KnownDefinitions } from './definitions/known-definitions.ts'
 import type { OpeningDependency } from './dependencies/dependency-opener.ts'
 import type { DependencySet } from './dependencies/dependency-set.ts'
@@ -93,6 +95,7 @@ class Compilation {
       contents.dependencies, ({ definition }, report) => compileDependency(definition, settings, report)
     )
     const tools = await this.#compileTools(handles)
+    const ownTools = server.continuesCalls ? this.#compileOwnTools(tools) : []
     const prompts = await this.#compileAll(contents.prompts, compilePrompt)
     const toResource = (located: Located<ResourceDefinition>, report: ReportProblem) =>
       compileResource(located, server.readTtlMs, report)
@@ -141,6 +144,7 @@ class Compilation {
     const parts = {
       server,
       primitives,
+      ownTools,
       listings,
       handles: new Map(handles.map(({ compiled, located }) => [located.definition, compiled])),
       settings,
@@ -186,6 +190,21 @@ class Compilation {
         (compilers, tell) => compileTool(located, compilers, tell, { remark, appUri })
       )
     })
+  }
+
+  #compileOwnTools (tools: ReadonlyArray<Compiled<CompiledTool, ToolDefinition>>): CompiledTool[] {
+    const compiled = tools.map((tool) => tool.compiled)
+    const own = compileContinueTool(compiled, this.#compilers, (place, rule) => {
+      throw new TypeError(`unreachable: ${CONTINUE_TOOL}, ${place}: ${rule}`)
+    })
+    if (own === undefined) return []
+    for (const { compiled, located } of tools) {
+      if (compiled.key !== CONTINUE_TOOL) continue
+      const rule = `${CONTINUE_TOOL} is a tool of the service, which continues calls of tools with task or ` +
+        'relayQuestions: choose another name, or write continueTool: off in server.yaml'
+      this.#reporterOf(located)('name', rule)
+    }
+    return [own]
   }
 
   #checkCreators (handles: ReadonlyArray<Compiled<HandleKind>>): void {

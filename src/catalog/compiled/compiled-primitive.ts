@@ -11,6 +11,11 @@ export interface CompiledPrimitive {
   /** A caller must hold all of these to use the primitive. */
   readonly scopes: readonly string[]
   readonly whenMissing: WhenMissing
+  /**
+   * Sets of scopes. A caller must hold all scopes of one of them to see the primitive, and to use it. Absent
+   * if there is no such rule.
+   */
+  readonly seenWith?: ReadonlyArray<readonly string[]> | undefined
   /** The entry in the list, as JSON. */
   readonly json: string
 }

@@ -62,6 +62,11 @@ export interface ServerSettings {
    * catalog `off`.
    */
   readonly guard?: 'off' | 'warn' | 'refuse' | undefined
+  /**
+   * Whether the service has a tool that continues calls, for clients without tasks. Otherwise such clients
+   * cannot call tools whose calls go on.
+   */
+  readonly continuesCalls: boolean
   /** The limits of all calls. The service's settings come before them. */
   readonly limits: Unread<CallLimitOptions> | undefined
 }

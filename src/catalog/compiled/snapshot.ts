@@ -13,6 +13,7 @@ import type { HandleKind } from '../../store/records/handle-kind.ts'
 import type { CompiledPrimitive } from './compiled-primitive.ts'
 import type { ServerSettings } from './contents.ts'
 import type { CompiledSettings } from './definitions/compile-settings.ts'
+import type { CompiledTool } from './definitions/compile-tool.ts'
 import type { DependencySet } from './dependencies/dependency-set.ts'
 import type { Listing } from './lists/listings.ts'
 import { createResultWriter, type ResultWriter } from './results/result-json.ts'
@@ -24,6 +25,8 @@ import { createViews, type Primitives, type View } from './view.ts'
 export interface SnapshotParts {
   readonly server: ServerSettings
   readonly primitives: Primitives
+  /** The tools of the service itself. They come last in the list. */
+  readonly ownTools: readonly CompiledTool[]
   /** The templates that list resources. Their entries are in `primitives.listed`. */
   readonly listings: readonly Listing[]
   /** The kinds, by the definitions that the catalog's modules hold. */
@@ -68,8 +71,9 @@ export function createSnapshot (
   }: SnapshotOptions
 ): Snapshot {
   const { listTtlMs, openCacheScope } = server
+  const offered = { ...primitives, tools: toOffered(primitives.tools, parts.ownTools) }
   const openFor = createViews(
-    primitives, { writer, pageSize: server.pageSize ?? pageSize, listTtlMs, openCacheScope }
+    offered, { writer, pageSize: server.pageSize ?? pageSize, listTtlMs, openCacheScope }
   )
   const granting = findGranting(primitives, parts.hierarchy)
   const openView = openFor(() => false)
@@ -88,6 +92,18 @@ export function createSnapshot (
   const limits = readCallLimits(server.limits)
   const uses = findExtensionUses(primitives)
   return { ...parts, server, writer, primitives, pageSize, limits, uses, view }
+}
+
+/** A list is made again for another array: the snapshots of one catalog share this one. */
+const offeredTools = new WeakMap<readonly CompiledTool[], readonly CompiledTool[]>()
+
+function toOffered (
+  tools: readonly CompiledTool[], ownTools: readonly CompiledTool[]
+): readonly CompiledTool[] {
+  if (ownTools.length === 0) return tools
+  const offered = offeredTools.get(tools) ?? [...tools, ...ownTools]
+  offeredTools.set(tools, offered)
+  return offered
 }
 
 const NO_SCOPES: readonly string[] = []
@@ -122,12 +138,12 @@ export function toCatalogVersion ({ server, primitives, hierarchy, digest }: Ver
 
 /** Hashes what every caller may see. It says nothing of hidden entries, of files and of code. */
 export function toPublicVersion ({ server, primitives }: Snapshot): string {
-  const { info, instructions, listTtlMs, readTtlMs, pageSize } = server
+  const { info, instructions, listTtlMs, readTtlMs, pageSize, continuesCalls } = server
   const lists = Object.entries(primitives).map(([list, all]) => {
     const open = all.filter((primitive: CompiledPrimitive) => scopesToSee(primitive).length === 0)
     return `${list} ${open.map(digestOf).join(' ')}`
   })
-  const parts = [info, instructions, listTtlMs, readTtlMs, pageSize, lists]
+  const parts = [info, instructions, listTtlMs, readTtlMs, pageSize, continuesCalls, lists]
   return hash('sha256', JSON.stringify(parts)).slice(0, VERSION_LENGTH)
 }
 
@@ -158,7 +174,7 @@ export function toExtensions (
 /** Called once: each session asks for the extensions, and a catalog may have many resources. */
 function findExtensionUses ({ tools, resources, skills }: Primitives): ExtensionUses {
   return {
-    tasks: tools.some(({ task }) => task !== undefined),
+    tasks: tools.some(({ task }) => task?.isForQuestions === false),
     skills: skills.length > 0,
     // Both the apps of apps/ and those that an author defines.
     apps: resources.some(({ mimeType }) => mimeType === APP_TYPE)

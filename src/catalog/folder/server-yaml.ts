@@ -1,5 +1,5 @@
 // Reads server.yaml: the name and description of the service, how long clients may cache results, which
-// scopes include others, the limits of calls, and the guard of clients.
+// scopes include others, the limits of calls, the guard of clients, and the tool that continues calls.
 
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -30,6 +30,7 @@ const shape = Type.Object({
   pageSize: optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
   limits: optional(callLimits),
   guard: optional(Type.Enum(['off', 'warn', 'refuse'])),
+  continueTool: optional(Type.Enum(['on', 'off'])),
   watchIgnore: optional(Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { maxItems: 100 })),
   scopes: optional(Type.Array(Type.Object({
     name: scopeToken, description: text, includes: optional(Type.Array(scopeToken, { maxItems: MAX_SCOPES }))
@@ -69,7 +70,7 @@ export function toServerFile (
 ): ServerFile {
   const {
     name = basename(root) || 'trivet', version = '0.0.0', instructions, cache = {}, pageSize, scopes = [],
-    limits, guard, watchIgnore = [], ...info
+    limits, guard, continueTool = 'on', watchIgnore = [], ...info
   } = settings
   return {
     info: { name, version, ...info },
@@ -80,6 +81,7 @@ export function toServerFile (
     pageSize,
     limits,
     guard,
+    continuesCalls: continueTool === 'on',
     watchIgnore,
     scopes: scopes.map(
       (definition, index) => ({ definition, file: SERVER_FILE, place: `scopes[${index}]` })

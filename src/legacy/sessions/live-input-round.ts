@@ -25,7 +25,9 @@ export class InputUnavailable extends ToolError {}
 
 /** Earlier revisions have no error code for a missing client capability: this text takes its place. */
 export function describeMissing (missing: ClientCapabilities): string {
-  return `This cannot be done with this client: it lacks ${Object.keys(missing).join(', ')}.`
+  const names = Object.keys(missing)
+  return `This cannot be done with this client: it lacks ${names.join(', ')}. ` +
+    `Use a client that has ${names.length === 1 ? 'it' : 'them'}.`
 }
 
 /** How often a question is sent while the client's answers do not fit it. */
@@ -61,6 +63,8 @@ export class LiveInputRound implements InputRound {
       await Promise.all(answers.map(async ([key, answer]) => [key, await answer] as const))
     )
   }
+
+  mayAsk (json: string): boolean { return typeof toLegacyRequest(json, this.#session.revision) !== 'string' }
 
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   once (key: string, fn: () => unknown): Promise<unknown> {

@@ -5,7 +5,8 @@ import type { CompiledPrimitive } from '../../catalog/compiled/compiled-primitiv
 import type { ResultWriter } from '../../catalog/compiled/results/result-json.ts'
 import { createSnapshot, type Snapshot } from '../../catalog/compiled/snapshot.ts'
 import type { Primitives } from '../../catalog/compiled/view.ts'
-import type { Meta } from '../../protocol/content.ts'
+import type { ContentBlock, Meta } from '../../protocol/content.ts'
+import { META_SERVER_INFO } from '../../protocol/envelope.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import { hasStructuredContent } from '../../protocol/revisions.ts'
 import {
@@ -25,14 +26,14 @@ export function createLegacySnapshots (): (snapshot: Snapshot, revision: string)
 }
 
 function createConversion (revision: string): Convert<Snapshot> {
-  const writer = createLegacyWriter(revision)
+  const toWriter = oncePer((current: ResultWriter) => createLegacyWriter(revision, current))
   const toTools: Convert<Primitives['tools']> = convertAll(toLegacyTool, revision)
   const toPrompts: Convert<Primitives['prompts']> = convertAll(toLegacyPrompt, revision)
   const toResources: Convert<Primitives['resources']> = convertAll(toLegacyResource, revision)
   const toTemplates: Convert<Primitives['templates']> = convertAll(toLegacyResource, revision)
   const toListed: Convert<Primitives['listed']> = convertAll(toLegacyResource, revision)
   return oncePer((snapshot) => {
-    const { tools, prompts, resources, templates, listed } = snapshot.primitives
+    const { primitives: { tools, prompts, resources, templates, listed }, ownTools } = snapshot
     const primitives = {
       tools: toTools(tools),
       prompts: toPrompts(prompts),
@@ -42,7 +43,8 @@ function createConversion (revision: string): Convert<Snapshot> {
       // Their methods are of the current revision. The files of skills are resources here too.
       skills: []
     }
-    return createSnapshot({ ...snapshot, primitives }, { pageSize: snapshot.pageSize, writer })
+    const parts = { ...snapshot, primitives, ownTools: toTools(ownTools) }
+    return createSnapshot(parts, { pageSize: snapshot.pageSize, writer: toWriter(snapshot.writer) })
   })
 }
 
@@ -66,7 +68,7 @@ function oncePer<T extends object> (convert: Convert<T>): Convert<T> {
 }
 
 /** Writes results without the members that later revisions added. */
-function createLegacyWriter (revision: string): ResultWriter {
+function createLegacyWriter (revision: string, current: ResultWriter): ResultWriter {
   function write (members: string, meta?: Meta): string {
     return meta === undefined
       ? `{${members}}`
@@ -84,7 +86,30 @@ function createLegacyWriter (revision: string): ResultWriter {
     toContent: (blocks) => blocks.map((block) => toLegacyContent(block, revision)),
     toMessages: (messages) => messages.map((message) => toLegacyMessage(message, revision)),
     toContents: (contents) => contents.map((one) => toLegacyContents(one, revision)),
-    mayBeStructuredContent: (structuredContent) => hasStructuredContent(revision) &&
-      isObject(structuredContent)
+    mayBeStructuredContent,
+    current,
+    fromCurrent (json) {
+      const { content, structuredContent, isError, _meta }: ToolResultJson = JSON.parse(json)
+      const { [META_SERVER_INFO]: _, ...meta } = _meta ?? {}
+      const isKept = structuredContent !== undefined && mayBeStructuredContent(structuredContent)
+      return JSON.stringify({
+        content: content.map((block) => toLegacyContent(block, revision)),
+        ...isKept && { structuredContent },
+        ...isError === true && { isError },
+        ...Object.keys(meta).length > 0 && { _meta: meta }
+      })
+    }
   }
+
+  function mayBeStructuredContent (value: unknown): boolean {
+    return hasStructuredContent(revision) && isObject(value)
+  }
+}
+
+/** The result of a call in the current revision. */
+interface ToolResultJson {
+  readonly content: readonly ContentBlock[]
+  readonly structuredContent?: unknown
+  readonly isError?: boolean
+  readonly _meta?: Meta
 }

@@ -128,5 +128,10 @@ function namesAny (conflict: string, variables: readonly string[]): boolean {
 function findConflicts (config: AppConfig): string[] {
   // Replicas that share a store must open the tokens that another replica has sealed.
   const needsSecrets = isSharedUrl(config.stateUrl) && config.secrets.length === 0
-  return [...needsSecrets ? [MISSING_SECRETS] : [], ...findAccessConflicts(config)]
+  const { taskWaitMs = 0, requestTimeoutMs } = config
+  const waits = taskWaitMs < requestTimeoutMs || taskWaitMs === 0
+    ? []
+    : [`TRIVET_TASK_WAIT_MS is ${taskWaitMs}, and TRIVET_REQUEST_TIMEOUT_MS is ${requestTimeoutMs}: ` +
+      'a request must be able to wait that long. Make the first less than the second']
+  return [...needsSecrets ? [MISSING_SECRETS] : [], ...waits, ...findAccessConflicts(config)]
 }

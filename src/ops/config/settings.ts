@@ -67,7 +67,11 @@ const STATE = {
     'How long a client may take to answer a question.'),
   taskLeaseMs: setting('TRIVET_TASK_LEASE_MS', milliseconds(500, 600_000), 10_000,
     'A replica that does not report for this time has lost its tasks. Another one takes them over, ' +
-      'within twice this time. All replicas need the same value.')
+      'within twice this time. All replicas need the same value.'),
+  taskWaitMs: setting('TRIVET_TASK_WAIT_MS', milliseconds(0, 600_000), undefined,
+    'How long a client without tasks waits for the result of a tool with `task`, until its model is told ' +
+      'how to [continue the call](hosts.md). It must be below `TRIVET_REQUEST_TIMEOUT_MS`, and below the ' +
+      'time after which hosts give up. By default 25,000, or five sixths of that timeout if that is less.')
 } satisfies SettingsTable
 
 const LARGE_FILES = {

@@ -11,6 +11,7 @@ import { Type, type Static } from '../../schema/type.ts'
 import type { HandlerDependencies } from '../pipeline/handler-context.ts'
 import { defineMethod, type Method, type Outcome } from '../pipeline/method.ts'
 import { noteHidden, type RequestContext } from '../pipeline/request-context.ts'
+import type { OpenRound } from '../pipeline/seams.ts'
 import { runDeduped } from '../pipeline/run-deduped.ts'
 import { openRound, retryParams } from '../pipeline/run-handler.ts'
 import { authorizeCall, runTool, toErrorResult, TOOLS_CALL } from '../pipeline/run-tool.ts'
@@ -30,13 +31,22 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     if (!verdict.ok) return toArgumentsResult(tool, verdict.problems, request)
     // Bound to the arguments as they came, without defaults: the check fills those in again on a retry.
     const subject = { method: TOOLS_CALL, name: tool.key, args: params.arguments }
-    const start = tool.task && dependencies.tasks.open(request, tool, params.arguments)
-    const round = openRound(request, subject, params, start?.journal)
     const timeoutMs = tool.timeoutMs ?? dependencies.requestTimeoutMs
+    const open: OpenRound = (waiting) => openRound(waiting, subject, params)
+    if (tool.continuesCalls === true) return dependencies.tasks.continue(request, verdict.value, open)
+    const start = tool.task && dependencies.tasks.open(request, {
+      tool, args: params.arguments, isRetry: params.requestState !== undefined, openRound: open
+    })
+    if (start !== undefined) {
+      return start.run(() => {
+        const round = openRound(request, subject, params, start.journal)
+        return runTool(dependencies, request, tool, verdict.value, { round, timeoutMs })
+      })
+    }
+    const round = open(request)
     const run = (runnable: Parameters<typeof runTool>[2] = tool) => (
       runTool(dependencies, request, runnable, verdict.value, { round, timeoutMs })
     )
-    if (start !== undefined) return start.run(run)
     const { dedupe, checkOutput } = tool
     if (dedupe === undefined) return run()
     return runDeduped(dependencies.firstAnswers, request, {
@@ -73,7 +83,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
           }
           return call(tool, params, verdict, request)
         },
-        recover: (error) => toErrorResult(error, tool, request)
+        recover: (error, served) => toErrorResult(error, tool, served)
       }
     }
   })
@@ -90,10 +100,10 @@ function requiredCapabilitiesOf (
 
 /** The problems as a result for the model. Throws invalid params for a revision without such results. */
 function toArgumentsResult (
-  tool: CompiledTool, problems: readonly string[], { snapshot, revision, observed }: RequestContext
+  tool: CompiledTool, problems: readonly string[], { writer, revision, observed }: RequestContext
 ): string {
   const text = `arguments for ${tool.key}:\n${problems.map((problem) => `- ${problem}`).join('\n')}`
   if (!hasArgumentErrorResults(revision)) throw invalidParams(text)
   observed.isToolError = true
-  return errorResult(snapshot.writer, `Invalid ${text}`)
+  return errorResult(writer, `Invalid ${text}`)
 }

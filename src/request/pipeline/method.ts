@@ -14,17 +14,17 @@ import type { RequestContext } from './request-context.ts'
 /** An answer that is a stream of messages. The result is its last message. */
 export interface StreamOpening { open (sink: MessageSink): void }
 
-/** The request is answered now, and its work goes on. */
+/** The work goes on beside the request, and may outlast it. */
 export interface Continuation {
-  /** The result that is the answer, as JSON. */
-  readonly answer: string
+  /** Returns or resolves to the result that is the answer, as JSON. */
+  answer (waiting: RequestContext): string | Promise<string>
   /** The result of the work. */
   readonly work: Promise<string>
   /** Gets what the work says and how it ends, as if it had been the outlet of the request. */
   readonly outlet: Outlet
 }
 
-/** The result as JSON, a stream, or an answer after which the work goes on. */
+/** The result as JSON, a stream, or work that goes on beside the request. */
 export type Outcome = string | Buffer | StreamOpening | Continuation
 
 /** A request whose params are valid and whose primitive was found. */
@@ -42,7 +42,7 @@ export interface Call {
   /** A ProtocolError that it throws is sent to the client. Any other error ends as `toProtocolError` says. */
   handle (): Outcome | Promise<Outcome>
   /** Returns the result for an error of the call, as JSON. Throws this or another error if there is none. */
-  recover? (error: unknown): string
+  recover? (error: unknown, request: RequestContext): string
 }
 
 export interface Method {

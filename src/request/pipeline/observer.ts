@@ -25,11 +25,12 @@ export interface GivenArguments {
 /**
  * Why a call has no new result. The tool does not allow this caller or these arguments, or the caller does
  * not see what it names; a limit refused the call; the handler took too long; the client must answer a
- * question first; the call is a repetition and gets the first answer; it became a task; its task sleeps; or
- * the work of its task is undone.
+ * question first, or its model must pass the question on; the call is a repetition and gets the first answer;
+ * it became a task; it goes on, and the model was told how to continue it; its task sleeps; or the work of
+ * its task is undone.
  */
-export type SpecialAnswer = 'denied' | 'limited' | 'timed_out' | 'input_required' | 'repeated' | 'task' |
-  'sleeping' | 'undo'
+export type SpecialAnswer = 'denied' | 'limited' | 'timed_out' | 'input_required' | 'relayed' | 'repeated' |
+  'task' | 'goes_on' | 'sleeping' | 'undo'
 
 /** The facts of a message, or of an HTTP request without a message. */
 export interface Observed {

@@ -137,7 +137,7 @@ export class Pipeline {
   #finish (outcome: Outcome, call: Call, request: RequestContext): void {
     const { lifetime, observed, outlet } = request
     if (!isResult(outcome)) {
-      if (!('open' in outcome)) return this.#answerAndContinue(outcome, call, request)
+      if (!('open' in outcome)) return this.#part(outcome, call, request)
       // The messages of a stream are the service's own: it must not keep the dependencies of an old catalog.
       request.releaseDependencies()
       return this.#finishStream(outcome, lifetime, observed, outlet)
@@ -147,14 +147,16 @@ export class Pipeline {
     this.#reportEnd(observed, outlet, SUCCESS)
   }
 
-  /** Sends the answer. The lifetime and the trace continue. Observers are told of two requests. */
-  #answerAndContinue ({ answer, work, outlet }: Continuation, call: Call, request: RequestContext): void {
-    const { observer } = this.#dependencies
-    request.outlet.succeed(answer)
-    observer.end(request.observed, toEnding(request.observed, request.outlet, SUCCESS))
-    request.continueTo(outlet)
-    observer.begin(request.observed, request.caller)
+  /** Parts the request from its work. Observers are told of two requests. */
+  #part ({ answer, work, outlet }: Continuation, call: Call, request: RequestContext): void {
+    const waiting = request.handOver(outlet)
+    this.#dependencies.observer.begin(request.observed, request.caller)
     this.#await(work, call, request)
+    try {
+      this.#run({ ...call, handle: () => answer(waiting) }, waiting)
+    } catch (error) {
+      this.#fail(error, waiting, call)
+    }
   }
 
   /** Ends the request with its stream. Only these members of its context stay in memory. */
@@ -174,7 +176,7 @@ export class Pipeline {
     if (call?.recover === undefined) return this.#answerError(error, request)
     let result: string
     try {
-      result = call.recover(error)
+      result = call.recover(error, request)
     } catch (cause) {
       return this.#answerError(cause, request)
     }
@@ -196,7 +198,7 @@ export class Pipeline {
 
   #reportEnd (observed: ObservedRequest, outlet: Outlet, facts: EndFacts): void {
     const ending = toEnding(observed, outlet, facts)
-    observed.trace?.end(observed, ending)
+    if (observed.endsTrace) observed.trace?.end(observed, ending)
     this.#dependencies.observer.end(observed, ending)
   }
 }

@@ -6,12 +6,13 @@ import type { SettingsDefinition } from '../../author/define-settings.ts'
 import { clock } from '../../base/time.ts'
 import { findDependency, findSettings } from '../../catalog/compiled/definitions/shared-values.ts'
 import type { DependencySet } from '../../catalog/compiled/dependencies/dependency-set.ts'
+import type { ResultWriter } from '../../catalog/compiled/results/result-json.ts'
 import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
 import type { View } from '../../catalog/compiled/view.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 import type { Meta } from '../../protocol/content.ts'
 import { readOwnMeta, type Envelope } from '../../protocol/envelope.ts'
-import type { Params, Request, RequestId } from '../../protocol/json-rpc.ts'
+import type { Request, RequestId } from '../../protocol/json-rpc.ts'
 import { isAtLeast, type LogLevel } from '../../protocol/log-levels.ts'
 import { logNotification, progressNotification, type Progress } from '../../protocol/notifications.ts'
 import { hasProgressMessage, type EraName } from '../../protocol/revisions.ts'
@@ -52,6 +53,8 @@ export class ObservedRequest implements Observed {
   given: GivenArguments | undefined
   /** Set when the request begins, if the service is traced. */
   trace: RequestTrace | undefined
+  /** Whether the trace ends with the answer. Otherwise it ends with the work that goes on. */
+  endsTrace = true
 
   constructor ({ requestId, principal, envelope: { revision } }: Caller) {
     this.requestId = requestId
@@ -61,10 +64,14 @@ export class ObservedRequest implements Observed {
 
   get traceId (): string | undefined { return this.trace?.traceId }
 
-  /** The facts of the work that goes on after the answer. */
-  continued (caller: Caller): ObservedRequest {
-    const { method, subject, given, trace } = this
-    return Object.assign(new ObservedRequest(caller), { method, subject, given, trace })
+  /** Returns the facts of the work that goes on beside the request, and takes its outcome from these. */
+  continueAs (caller: Caller): ObservedRequest {
+    const { method, subject, given, trace, special, isToolError } = this
+    this.endsTrace = false
+    this.special = undefined
+    this.isToolError = false
+    const work = { method, subject, given, trace, special, isToolError }
+    return Object.assign(new ObservedRequest(caller), work)
   }
 }
 
@@ -78,22 +85,25 @@ export class RequestContext {
   readonly view: View
   readonly lifetime = new Lifetime()
   observed: ObservedRequest
+  /** Writes the result. That of the snapshot, unless the result may be kept. */
+  writer: ResultWriter
   /** Told of progress, also if the client did not ask for it. */
   onProgress: ((progress: Progress) => void) | undefined
-  readonly #params: Params | undefined
+  readonly #message: Request
   readonly #era: EraSupport
   #meta: Readonly<Meta> | undefined
   /** While the request counts, the dependencies of its snapshot stay open. */
   #counted: DependencySet | undefined
   #progress = -Infinity
 
-  constructor ({ id, params }: Request, caller: Caller, outlet: Outlet, era: EraSupport) {
-    this.id = id
-    this.#params = params
+  constructor (message: Request, caller: Caller, outlet: Outlet, era: EraSupport) {
+    this.id = message.id
+    this.#message = message
     this.caller = caller
     this.outlet = outlet
     this.snapshot = era.snapshotFor(caller.envelope.revision)
     this.view = this.snapshot.view(caller.principal)
+    this.writer = this.snapshot.writer
     this.observed = new ObservedRequest(caller)
     this.#era = era
     this.#counted = this.snapshot.dependencies
@@ -107,7 +117,7 @@ export class RequestContext {
   get log (): RequestLog { return this.caller.log }
   /** The `_meta` of the request, without the envelope. */
   get meta (): Readonly<Meta> {
-    this.#meta ??= readOwnMeta(this.#params)
+    this.#meta ??= readOwnMeta(this.#message.params)
     return this.#meta
   }
 
@@ -150,6 +160,11 @@ export class RequestContext {
     else if (progressToken !== undefined) this.outlet.notify(progressNotification(progressToken, facts))
   }
 
+  /** Tells a message without a number of its own. */
+  progressMessage (message: string): void {
+    this.progress(this.#progress === -Infinity ? 1 : this.#progress + 1, undefined, message)
+  }
+
   /** https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging */
   sendLogMessage (level: LogLevel, message: string, data?: object): void {
     const { logLevel } = this.envelope
@@ -162,12 +177,26 @@ export class RequestContext {
     return this.#era.openRound(round, this)
   }
 
-  /** The request is answered, and its work goes on. Later facts are those of the work. */
-  continueTo (outlet: Outlet): void {
+  /**
+   * Parts the work from the request. The work goes on here, with an outlet and with facts of its own. The
+   * returned context is that of the request, which waits for its answer.
+   */
+  handOver (outlet: Outlet): RequestContext {
+    const waiting = new RequestContext(this.#message, this.caller, this.outlet, this.#era)
+    waiting.observed = this.observed
+    waiting.#progress = this.#progress
+    const { reason } = this.lifetime
+    if (reason !== undefined) waiting.lifetime.stop(reason)
+    // Who leaves now stops the request that waits.
+    this.lifetime.outliveClient()
     this.outlet = outlet
     this.onProgress = undefined
-    this.observed = this.observed.continued(this.caller)
+    this.observed = waiting.observed.continueAs(this.caller)
+    return waiting
   }
+
+  /** Returns the error for a client that has not declared these capabilities. */
+  toMissingCapability (missing: ClientCapabilities): Error { return this.#era.toMissingCapability(missing) }
 
   /** Closes the connection while the request continues. Does nothing when the client could not reconnect. */
   disconnect (retryMs: number): void {

@@ -35,7 +35,7 @@ interface DedupedCall {
 export function runDeduped (
   answers: FirstAnswers, request: RequestContext, call: DedupedCall
 ): string | Promise<string> {
-  return runOnce(answers, request, call, readKey(request, call.args))
+  return runOnce(answers, request, call, readCallKey(request, call.args))
 }
 
 async function runOnce (
@@ -101,10 +101,11 @@ async function dropWhenIdle (first: FirstRun, { lifetime }: RequestContext): Pro
 }
 
 /**
- * Without a key of the client, a call is known by its session, its id and its arguments. An id without a
- * session says nothing: other clients of the same principal or address use the same ids.
+ * Reads what tells the call from others: `['key', …]`, or `['id', …]` without a key of the client. Such a
+ * call is known by its session, its id and its arguments. An id without a session says nothing: other clients
+ * of the same principal or address use the same ids. Throws a ToolError for a malformed key.
  */
-function readKey (
+export function readCallKey (
   { id, caller: { headers, sessionId } }: RequestContext, args: unknown
 ): readonly unknown[] | undefined {
   const key = headers?.['idempotency-key']
@@ -125,7 +126,7 @@ function firstCallOpen (): ToolError {
   )
 }
 
-function reusedKey (): ToolError {
+export function reusedKey (): ToolError {
   return new ToolError(
     'The Idempotency-Key belongs to a call with other arguments. Use a new key for each call.'
   )

@@ -83,7 +83,7 @@ function settle (request: RequestContext, round: InputRound, end: HandlerEnd): s
   const { pending } = round
   if (pending === undefined) return toResult()
   request.observed.special = round.isAsleep === true ? 'sleeping' : 'input_required'
-  return request.snapshot.writer.writeInputRequired(pending)
+  return request.writer.writeInputRequired(pending)
 }
 
 /** Rejects when the request is stopped: work may never settle, such as a callback of `once`. */

@@ -34,7 +34,7 @@ export function runTool (
   dependencies: HandlerDependencies, request: RequestContext, tool: RunnableTool, args: unknown,
   { round, timeoutMs }: Running
 ): string | Promise<string> {
-  const { observed, snapshot: { writer } } = request
+  const { observed, writer } = request
   const handle = () => tool.run(args, new HandlerContext(request, round, dependencies))
   return runRound(request, round, timeoutMs, handle, (output) => {
     observed.isToolError = isErrorOutput(output, tool.checkOutput)
@@ -119,22 +119,22 @@ function openRun (
 
 /** A result for the errors that a model can act on. Throws any other error. */
 export function toErrorResult (
-  error: unknown, tool: CompiledTool, { snapshot, log, observed }: RequestContext
+  error: unknown, tool: CompiledTool, { writer, log, observed }: RequestContext
 ): string {
   observed.isToolError = true
   if (error instanceof NotAllowed) observed.special = 'denied'
   if (isToolError(error)) {
     if (error.cause !== undefined) log.warn({ err: error.cause, tool: tool.key }, 'tool error')
-    return toolErrorResult(snapshot.writer, error)
+    return toolErrorResult(writer, error)
   }
   if (error instanceof LimitReached) {
     observed.special = 'limited'
-    return errorResult(snapshot.writer, error.message)
+    return errorResult(writer, error.message)
   }
   if (error instanceof HandlerTimeout) {
     observed.special = 'timed_out'
     return errorResult(
-      snapshot.writer, `${tool.key} did not finish within ${error.timeoutMs} ms and was stopped.`
+      writer, `${tool.key} did not finish within ${error.timeoutMs} ms and was stopped.`
     )
   }
   // The error itself arose in the service: nothing else in the log tells where the tool is.

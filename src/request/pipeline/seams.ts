@@ -21,20 +21,34 @@ export interface Limiter {
   admitResult? (call: Call, result: string | Buffer, request: RequestContext): void
 }
 
-/** Decides which calls become tasks. */
+/** Decides which calls go on after their answer, and continues them. */
 export interface TaskStarter {
   /**
-   * Called before the handler of a tool with `task`. Returns `undefined` if the call cannot become a task.
-   * @param args the arguments as the client sent them.
+   * Called before the handler of a tool with `task`. Returns `undefined` for an ordinary call. Throws a
+   * ToolError if the client could not learn of the result.
    */
-  open (request: RequestContext, tool: CompiledTool, args: unknown): TaskStart | undefined
+  open (request: RequestContext, call: StartingCall): TaskStart | undefined
+  /** Serves the service's own tool that continues calls. @param args have passed the check of its schema. */
+  continue (request: RequestContext, args: unknown, openRound: OpenRound): Promise<string>
+}
+
+/** Opens the round in which a request may ask its client. */
+export type OpenRound = (request: RequestContext) => InputRound
+
+export interface StartingCall {
+  readonly tool: CompiledTool
+  /** The arguments as the client sent them. */
+  readonly args: unknown
+  /** Whether the client sends the request again, with answers. */
+  readonly isRetry: boolean
+  readonly openRound: OpenRound
 }
 
 /** A call that may become a task. */
 export interface TaskStart {
-  /** The journal for the round of the call. */
+  /** The journal for the round of the work. */
   readonly journal: Journal
-  /** Begins the work. The outcome is its result, or an answer after which the work goes on. */
+  /** Begins the work. The outcome is its result, or the work itself, which goes on beside the request. */
   run (work: () => string | Promise<string>): Outcome | Promise<Outcome>
 }
 

@@ -11,6 +11,8 @@ export interface InputRound {
   ask<const R extends { readonly [key: string]: InputRequest }> (
     requests: R, options?: OrderOptions
   ): Promise<AnswersOf<R>>
+  /** Whether the client's revision can ask this. Absent where it can ask all. @param json the request. */
+  mayAsk? (json: string): boolean
   /**
    * Resolves to the first result of `fn`, which is the same in all rounds of the request. Rejects if the key
    * names other work of this run.
@@ -115,6 +117,13 @@ export interface Journal {
    * much, or no longer runs here. Returns `undefined` while the request is not a task.
    */
   keep (key: string): Promise<void> | undefined
+  /** What the client is asked though it has not declared it: its model passes the questions on. */
+  readonly relayed?: ClientCapabilities | undefined
+  /**
+   * Called before questions. Resolves when they may be asked. Rejects if the call cannot be kept until they
+   * are answered. Returns `undefined` if they may be asked now.
+   */
+  allowAsk? (): Promise<void> | undefined
   /** Called for each unanswered question. @param json the input request. */
   ask (key: string, json: string): void
   /** Waits in this process, or rejects with a Suspended to end the handler. */

@@ -45,9 +45,9 @@ export function toBindingText ({ owner, method, name, args }: RoundBinding): str
 }
 
 /** Writes JSON with the members of each object in sorted order. */
-function toCanonicalJson (value: object): string {
+export function toCanonicalJson (value: unknown): string {
   try {
-    return stringify(value)
+    return stringify(value) ?? 'null'
   } catch (error) {
     if (error instanceof RangeError) throw invalidParams('the arguments are nested too deeply')
     throw error

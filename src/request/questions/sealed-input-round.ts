@@ -141,10 +141,14 @@ export class SealedInputRound implements InputRound {
     }
     if (missing.length === 0) return Object.fromEntries(answers)
     const required = mergeCapabilities(missing.map(([, { requiredCapabilities }]) => requiredCapabilities))
-    const undeclared = findMissingCapabilities(required, this.#request.capabilities)
-    if (undeclared !== undefined) throw missingClientCapability(undeclared)
+    const { journal, capabilities } = this.#request
+    const undeclared = findMissingCapabilities(required, capabilities) ?? {}
+    const isAskable = findMissingCapabilities(undeclared, journal?.relayed ?? {}) === undefined
+    if (!isAskable) throw missingClientCapability(undeclared)
+    const allowing = journal?.allowAsk?.()
+    if (allowing !== undefined) await allowing
     for (const [key, { json }] of missing) {
-      this.#request.journal?.ask(key, json)
+      journal?.ask(key, json)
       inputRequests.set(key, json)
     }
     throw new InputRequired(missing.map(([key]) => key))

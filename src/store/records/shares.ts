@@ -67,6 +67,13 @@ export function createShares (store: StateStore, purpose: string, share: number)
       if (isDeleted && network !== undefined) await free(toPlace(network, key))
       return isDeleted
     },
+    /** Lets the place of a record end this long from now, in milliseconds. */
+    async shorten (network: string | undefined, key: StateKey, ms: number): Promise<void> {
+      if (network === undefined) return
+      const place = toPlace(network, key)
+      const taken = await store.peek(place)
+      if (taken !== undefined) await store.replace(place, taken.version, EMPTY_VALUE, { idleMs: ms })
+    },
     /** Frees the place of a record that does not exist any more. Does not reject. */
     async free (network: string | undefined, key: StateKey): Promise<void> {
       if (network !== undefined) await free(toPlace(network, key))

@@ -1,7 +1,9 @@
 // Encrypted tokens that clients keep for the service. Only a process with the secret can read or create one.
 // A token opens only for its own purpose.
 
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
+import {
+  createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject
+} from 'node:crypto'
 import { clock, random } from '../../base/time.ts'
 
 export type Sealer = ReturnType<typeof createSealer>
@@ -67,6 +69,17 @@ export function createSealer (secrets: readonly string[] | undefined, options: S
       const encrypted = [cipher.update(expiry), cipher.update(bytes), cipher.final()]
       const sealed = Buffer.concat([iv, ...encrypted, cipher.getAuthTag()])
       return `${id}.${sealed.toString('base64url')}`
+    },
+
+    /**
+     * Names for a text, one by each secret, the first secret first. The same text has the same names, and
+     * nobody without a secret can find them.
+     * @param bytes the bytes of a name: 32 at most.
+     */
+    toNames (purpose: string, text: string, bytes: number): string[] {
+      return [...ringOf(purpose).byId.values()].map(
+        ({ key }) => createHmac('sha256', key).update(text).digest().subarray(0, bytes).toString('base64url')
+      )
     },
 
     /**

@@ -155,7 +155,8 @@ t.test('a missing client capability is a tool error that names it (331, 332, 343
   }
   t.equal(
     textOf(await session.call('tries')),
-    'ToolError: This cannot be done with this client: it lacks elicitation.', 'a handler can catch the error'
+    'ToolError: This cannot be done with this client: it lacks elicitation. Use a client that has it.',
+    'a handler can catch the error'
   )
   for (
     const [method, params] of [

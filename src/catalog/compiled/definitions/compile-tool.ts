@@ -30,8 +30,10 @@ export interface CompiledTool extends CompiledPrimitive {
   readonly audit: AuditRule
   /** `undefined` if a repeated call runs again. */
   readonly dedupe: DedupeRule | undefined
-  /** `undefined` if no call becomes a task. */
+  /** `undefined` if no call goes on after its answer. */
   readonly task: TaskRule | undefined
+  /** Whether a call of this tool continues a call of another one. */
+  readonly continuesCalls?: boolean
   readonly checkInput: Check
   readonly checkOutput: Check | undefined
   /** Calls `authorize` first, if the tool has it. */
@@ -50,6 +52,10 @@ export interface DedupeRule {
 
 /** How calls of a tool become tasks. Times are milliseconds. */
 export interface TaskRule {
+  /** Whether only a question makes a call a task, and only if the client cannot ask its user. */
+  readonly isForQuestions: boolean
+  /** Whether the model may pass on the answers to forms. */
+  readonly relaysQuestions: boolean
   /** What clients must declare. `undefined` if a call may also be answered with its result. */
   readonly requiredCapabilities: ClientCapabilities | undefined
   readonly ttlMs: number
@@ -91,7 +97,8 @@ export function compileTool (
   }
   const task = toTaskRule(located)
   if (definition.dedupe === true && task !== undefined) {
-    report('dedupe', 'cannot be used with task: give the steps of a task keys instead')
+    const other = task.isForQuestions ? 'relayQuestions' : 'task'
+    report('dedupe', `cannot be used with ${other}: give the steps of a task keys instead`)
     return undefined
   }
   const input = compileSchema(
@@ -138,10 +145,12 @@ function toDedupeRule (definition: ToolDefinition, output: CompiledSchema | unde
 }
 
 function toTaskRule ({ definition, fingerprint }: Omit<LocatedTool, 'place'>): TaskRule | undefined {
-  const { task = 'never', ttlMs = HOUR_MS, keepResultMs = HOUR_MS } = definition
-  if (task === 'never') return undefined
+  const { task = 'never', ttlMs = HOUR_MS, keepResultMs = HOUR_MS, relayQuestions = false } = definition
+  if (task === 'never' && !relayQuestions) return undefined
   const { onReplicaLoss, onDeploy, requiredCapabilities } = definition
   return {
+    isForQuestions: task === 'never',
+    relaysQuestions: relayQuestions,
     requiredCapabilities: task === 'required' ? requireTasks(requiredCapabilities) : undefined,
     ttlMs,
     keepResultMs,

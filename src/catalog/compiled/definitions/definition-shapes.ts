@@ -102,6 +102,7 @@ const tool = Type.Object({
   keepResultMs: taskTime,
   onReplicaLoss: optional(Type.Enum(['fail', 'rerun'])),
   onDeploy: optional(Type.Enum(['resume', 'fail'])),
+  relayQuestions: optional(Type.Boolean()),
   ui: optional(Type.String({ minLength: 1 })),
   visibility: optional(Type.Array(Type.Enum(['model', 'app']), { minItems: 1 })),
   authorize: optional(handler),

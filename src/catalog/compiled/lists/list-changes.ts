@@ -2,7 +2,7 @@
 
 import { LIST_NAMES, type ListName } from '../../../protocol/notifications.ts'
 import { byKey, type CompiledPrimitive } from '../compiled-primitive.ts'
-import { scopesToSee, toScopesKey } from '../scopes/access-rule.ts'
+import { scopesToSee, toScopesKey, waysToSee } from '../scopes/access-rule.ts'
 import type { ScopeHierarchy } from '../scopes/scope-hierarchy.ts'
 import type { Snapshot } from '../snapshot.ts'
 
@@ -23,11 +23,13 @@ export function findListChanges (before: Snapshot, after: Snapshot): ListChange[
   })
 }
 
-function partsOf ({ primitives }: Snapshot, list: ListName): ReadonlyArray<readonly CompiledPrimitive[]> {
+function partsOf (
+  { primitives, ownTools }: Snapshot, list: ListName
+): ReadonlyArray<readonly CompiledPrimitive[]> {
   // Skills have no notification of their own: a client that lists them again hears that resources changed.
   return list === 'resources'
     ? [primitives.listed, primitives.templates, primitives.skills]
-    : [primitives[list]]
+    : list === 'tools' ? [primitives.tools, ownTools] : [primitives[list]]
 }
 
 type ScopeSet = readonly string[]
@@ -37,12 +39,17 @@ function findChanged (before: readonly CompiledPrimitive[], after: readonly Comp
   const [old, next] = [byKey(before), byKey(after)]
   const isMoved = hasMoved(before.filter(({ key }) => next.has(key)), after.filter(({ key }) => old.has(key)))
   const isSame = (a: CompiledPrimitive, b: CompiledPrimitive | undefined) => b !== undefined &&
-    a.json === b.json && toScopesKey(scopesToSee(a)) === toScopesKey(scopesToSee(b)) &&
+    a.json === b.json && toWaysKey(a) === toWaysKey(b) &&
     (!isMoved || a.order === b.order)
   return [
     ...before.filter((entry) => !isSame(entry, next.get(entry.key))),
     ...after.filter((entry) => !isSame(entry, old.get(entry.key)))
-  ].map(scopesToSee)
+  ].flatMap(waysToSee)
+}
+
+function toWaysKey (entry: CompiledPrimitive): string {
+  const { seenWith } = entry
+  return seenWith === undefined ? toScopesKey(scopesToSee(entry)) : JSON.stringify(seenWith)
 }
 
 function hasMoved (before: readonly CompiledPrimitive[], after: readonly CompiledPrimitive[]): boolean {
@@ -67,7 +74,7 @@ function findGranters (
   entries: readonly CompiledPrimitive[], regranted: ReadonlyMap<string, readonly string[]>
 ): ScopeSet[] {
   if (regranted.size === 0) return []
-  const needed = new Set(entries.flatMap(scopesToSee))
+  const needed = new Set(entries.flatMap((entry) => waysToSee(entry).flat()))
   const granters = [...regranted].filter(([, scopes]) => scopes.some((scope) => needed.has(scope)))
   return granters.map(([name]) => [name])
 }

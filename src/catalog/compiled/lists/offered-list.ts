@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { CacheScope } from '../../../protocol/primitives.ts'
 import type { CompiledPrimitive } from '../compiled-primitive.ts'
 import type { ResultWriter } from '../results/result-json.ts'
-import { scopesToSee, toScopesKey, type IsGranted } from '../scopes/access-rule.ts'
+import { maySee, toScopesKey, waysToSee, type IsGranted } from '../scopes/access-rule.ts'
 import { createPages, toEntryBytes, type Pages } from './pages.ts'
 
 export interface ListOptions {
@@ -47,9 +47,9 @@ function createOfferedList (
   { writer, pageSize, listTtlMs, openCacheScope }: ListOptions
 ): OfferedList {
   // Most entries need the same scopes as others: whether a caller sees them is found once for all.
-  const needed = offered.map((entry) => toScopesKey(scopesToSee(entry)))
-  const needs = new Map(offered.map((entry, index) => [needed[index], scopesToSee(entry)]))
-  const deciding = [...new Set([...needs.values()].flat())]
+  const needed = offered.map((entry) => waysToSee(entry).map(toScopesKey).join(' or '))
+  const examples = new Map(offered.map((entry, index) => [needed[index], entry]))
+  const deciding = [...new Set([...examples.values()].flatMap((entry) => waysToSee(entry).flat()))]
   // `public` only if the list is the same for every caller, and everyone may be a caller.
   const cacheScope: CacheScope = deciding.length === 0 ? openCacheScope : 'private'
   const bytes = new Map<CompiledPrimitive, Buffer>()
@@ -58,7 +58,7 @@ function createOfferedList (
 
   function pagesFor (isGranted: IsGranted): Pages {
     const visible = new Set<string | undefined>()
-    for (const [key, scopes] of needs) if (scopes.every(isGranted)) visible.add(key)
+    for (const [key, entry] of examples) if (maySee(entry, isGranted)) visible.add(key)
     return createPages(offered.filter((_, index) => visible.has(needed[index])), {
       member,
       pageSize,

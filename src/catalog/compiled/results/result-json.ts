@@ -28,6 +28,10 @@ export interface ResultWriter {
   toContents (contents: readonly ResourceContents[]): readonly ResourceContents[]
   /** Whether the revision has such structured content. The text of the value is sent in any case. */
   mayBeStructuredContent (structuredContent: unknown): boolean
+  /** The writer of the current revision, in whose form the results of tasks are kept. */
+  readonly current: ResultWriter
+  /** Returns the result of a tool as this revision has it. @param json as the current revision has it. */
+  fromCurrent (json: string): string
 }
 
 /**
@@ -42,7 +46,7 @@ export function createResultWriter (info: Implementation): ResultWriter {
   // `identity` comes last: a tool may pass on a result of another server, which has that server's name.
   const toMetaJson = (meta: Meta | undefined) =>
     meta === undefined ? identityJson : JSON.stringify({ ...meta, ...identity })
-  return {
+  const writer: ResultWriter = {
     write (members, meta) {
       return `{"resultType":"complete",${members}${members === '' ? '' : ','}"_meta":${toMetaJson(meta)}}`
     },
@@ -55,6 +59,9 @@ export function createResultWriter (info: Implementation): ResultWriter {
     toContent: (blocks) => blocks,
     toMessages: (messages) => messages,
     toContents: (contents) => contents,
-    mayBeStructuredContent: () => true
+    mayBeStructuredContent: () => true,
+    get current () { return writer },
+    fromCurrent: (json) => json
   }
+  return writer
 }

@@ -23,7 +23,8 @@ interface ResultMembers {
 /** A result whose author has written all parts. `_meta` is not checked. */
 type ExplicitResult = Omit<ToolResultOptions, '_meta'> & { readonly _meta?: unknown }
 
-function textResult (writer: ResultWriter, text: string): string {
+/** Writes a result whose text is for the model. */
+export function textResult (writer: ResultWriter, text: string): string {
   return write(writer, { content: `[${textBlock(text)}]` })
 }
 

@@ -7,7 +7,9 @@ import type { CompiledPrimitive } from '../compiled-primitive.ts'
 /** Whether the caller holds a scope. */
 export type IsGranted = (scope: string) => boolean
 
-export type Guarded = Pick<CompiledPrimitive, 'scopes' | 'whenMissing'> & { readonly key?: string }
+export type Guarded = Pick<CompiledPrimitive, 'scopes' | 'whenMissing' | 'seenWith'> & {
+  readonly key?: string
+}
 
 /** Tells sets of scopes apart, in the order that they have. A scope of a token's list may have a space. */
 export function toScopesKey (scopes: readonly string[]): string {
@@ -21,12 +23,17 @@ export function scopesToSee ({ scopes, whenMissing }: Guarded): readonly string[
   return whenMissing === 'challenge' ? NO_SCOPES : scopes
 }
 
-export function maySee (primitive: Guarded, isGranted: IsGranted): boolean {
-  return scopesToSee(primitive).every(isGranted)
+/** Returns sets of scopes: a caller who holds all scopes of one of them sees the primitive. */
+export function waysToSee (primitive: Guarded): ReadonlyArray<readonly string[]> {
+  return primitive.seenWith ?? [scopesToSee(primitive)]
 }
 
-export function mayUse ({ scopes }: Guarded, isGranted: IsGranted): boolean {
-  return scopes.every(isGranted)
+export function maySee (primitive: Guarded, isGranted: IsGranted): boolean {
+  return waysToSee(primitive).some((scopes) => scopes.every(isGranted))
+}
+
+export function mayUse (primitive: Guarded, isGranted: IsGranted): boolean {
+  return primitive.seenWith === undefined ? primitive.scopes.every(isGranted) : maySee(primitive, isGranted)
 }
 
 /**

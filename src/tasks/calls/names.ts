@@ -1,0 +1,35 @@
+// The names of calls that may be repeated: a repetition finds the record of the first call by its name.
+
+import { networkOf } from '../../limits/holder.ts'
+import type { RequestContext } from '../../request/pipeline/request-context.ts'
+import { readCallKey, reusedKey } from '../../request/pipeline/run-deduped.ts'
+import type { StartingCall } from '../../request/pipeline/seams.ts'
+import { toCanonicalJson } from '../../request/questions/request-state.ts'
+import type { TaskRecord } from '../record.ts'
+import type { TaskKey, TaskRecords } from '../records.ts'
+
+export interface CallName {
+  /** The record of the call has this name. */
+  readonly first: TaskKey
+  /** What replicas call it that seal with another secret. */
+  readonly others: readonly TaskKey[]
+  /** Whether the client has sent a key, in order to repeat the call. */
+  readonly isGiven: boolean
+}
+
+/** Returns `undefined` for a call that is not known by anything. Throws a ToolError for a malformed key. */
+export function nameCall (
+  records: TaskRecords, request: RequestContext, { tool, args }: StartingCall
+): CallName | undefined {
+  const key = readCallKey(request, args)
+  if (key === undefined) return undefined
+  const identity = toCanonicalJson([networkOf(request.caller), tool.key, ...key])
+  const [first, ...others] = records.keysFor(request.principal, identity)
+  return { first, others, isGiven: key[0] === 'key' }
+}
+
+/** Throws a ToolError if the first call of the name had other arguments. */
+export function assertSameCall ({ args: first }: Pick<TaskRecord, 'args'>, args: unknown): void {
+  const isSame = toCanonicalJson(first ?? {}) === toCanonicalJson(args ?? {})
+  if (!isSame) throw reusedKey()
+}

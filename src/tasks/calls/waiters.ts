@@ -1,0 +1,273 @@
+// Answers the requests of calls that have become tasks: those that began them, their repetitions, and those
+// that bring answers. Also follows a call for the tool that continues calls.
+
+import { isToolError, ToolError } from '../../author/tool-error.ts'
+import { clock } from '../../base/time.ts'
+import { errorResult, textResult } from '../../catalog/compiled/results/tool-result-json.ts'
+import { unknownTask } from '../../protocol/errors.ts'
+import { isTerminal } from '../../protocol/tasks.ts'
+import { ClientGone, RequestCancelled, ServiceClosing } from '../../request/pipeline/lifetime.ts'
+import type { RequestContext } from '../../request/pipeline/request-context.ts'
+import { runRound } from '../../request/pipeline/run-handler.ts'
+import type { StartingCall } from '../../request/pipeline/seams.ts'
+import type { InputRound } from '../../request/questions/input-round.ts'
+import type { SeenTask, TaskAccess } from '../access.ts'
+import { toCallResult, toGoesOnResult, toRelayedResult, toTaskResult } from './answers.ts'
+import { assertSameCall, type CallName } from './names.ts'
+import { partQuestions, type NamedRequests } from './relayed-questions.ts'
+import { taskIdOf, unaskedText } from './texts.ts'
+import type { CallWaits } from './waits.ts'
+import type { FirstRunOptions } from './first-record.ts'
+import { phaseOf, type TaskPhase, type TaskRecord } from '../record.ts'
+import type { TaskKey, TaskRecords } from '../records.ts'
+import type { TaskRun } from '../run.ts'
+import type { TransitionDependencies, Transitions } from '../transitions.ts'
+
+export interface CallWaitersDependencies extends Pick<TransitionDependencies, 'dueTimes' | 'storeClock'> {
+  readonly records: TaskRecords
+  readonly access: TaskAccess
+  readonly transitions: Transitions
+  readonly waits: CallWaits
+  /** How long a request waits for a call, in milliseconds. */
+  readonly waitMs: number
+  /** How long it waits at most if its client takes tasks. */
+  readonly graceMs: number
+  /** Does work that nobody waits for, before the service closes. */
+  background (work: Promise<void>): void
+}
+
+/** What is known of a call before it begins. */
+type CallOptions = Pick<FirstRunOptions, 'name' | 'takesTasks'>
+
+/** How a call has become a task. */
+interface BegunTask {
+  readonly run: TaskRun
+  /** Whether the task itself is the answer now, if the client takes tasks. */
+  readonly isAtOnce: boolean
+  /** Whether an attempt to create the record may still do so. */
+  readonly isInDoubt: boolean
+}
+
+/** How a waiting request is answered. */
+export interface WaitOptions {
+  /**
+   * How long the record is kept once the client has the result, in milliseconds. As long as that of a task by
+   * default.
+   */
+  readonly keepMs?: number
+  /** Whether a result without structured content must be an error. */
+  readonly isError: boolean
+  /**
+   * When the answer is the task, in milliseconds of the monotonic clock. Absent if the client takes no tasks.
+   */
+  readonly taskAt?: number | undefined
+}
+
+/** A client that takes tasks need not wait for one that sleeps. */
+const TASK_PHASES: readonly TaskPhase[] = ['over', 'undoing', 'asking', 'waiting']
+const CALL_PHASES: readonly TaskPhase[] = ['over', 'undoing', 'asking']
+
+const NO_QUESTIONS = { asked: {}, relayed: [] }
+
+/** Resolves to a text for the model if the answer is known before the wait. */
+type Prepare = (round: InputRound) => Promise<string | null | undefined | void>
+
+/** Names the call in the request state, which the client sends with its answers. */
+const CALL = 'trivet:call'
+/** A wait has a time of its own. The longest time of a timer, in milliseconds. */
+const NO_LIMIT_MS = 2_147_483_647
+/** How long the result of a call is kept for repetitions that its client has announced, in milliseconds. */
+const ANNOUNCED_MS = 60_000
+/** The same for a request of a session, which its client may send twice. */
+const TWICE_MS = 15_000
+/** The due time of a record that is gone removes itself. How long after that, in milliseconds. */
+const MARGIN_MS = 60_000
+
+export class CallWaiters {
+  readonly #dependencies: CallWaitersDependencies
+
+  constructor (dependencies: CallWaitersDependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /**
+   * Answers the request if its call was begun before: it is sent again with answers, or repeated. Resolves to
+   * `undefined`, or returns it, if the call must begin.
+   */
+  findEarlier (
+    request: RequestContext, call: StartingCall, options: CallOptions
+  ): Promise<string | undefined> | undefined {
+    if (call.isRetry) return this.#resume(request, call, options)
+    if (options.name?.isGiven !== true) return undefined
+    return this.#findFirst(options.name).then(async (first) => (
+      first && await this.#joinFirst(request, call, first, options)
+    ))
+  }
+
+  /** Answers the request of a call that has become a task. */
+  answer (
+    request: RequestContext, call: StartingCall, { name, takesTasks }: CallOptions,
+    { run: { key, record }, isAtOnce, isInDoubt }: BegunTask
+  ): string | Promise<string> {
+    const taskAt = takesTasks ? this.#toTaskTime(request) : undefined
+    if (taskAt !== undefined && (isAtOnce || taskAt <= clock.monotonic())) {
+      return this.#toTask(request, key, record)
+    }
+    this.#cancelWithout(request, key, name)
+    const keepMs = isInDoubt || name?.isGiven === true ? ANNOUNCED_MS : name === undefined ? 0 : TWICE_MS
+    const options = { keepMs, isError: hasOutputSchema(call), taskAt }
+    return this.follow(request, call.openRound(request), key.id, options, naming(key.id))
+  }
+
+  /** Answers a request whose call turns out to be a repetition. */
+  async join (
+    request: RequestContext, call: StartingCall, name: CallName, options: CallOptions
+  ): Promise<string> {
+    const first = await this.#findFirst(name)
+    if (first === undefined) throw new ToolError('The first such call has just ended. Repeat the call.')
+    return await this.#joinFirst(request, call, first, options)
+  }
+
+  /**
+   * Resolves to the result of the call, to the questions that its client's model passes on, or to where the
+   * work is. May end the round with questions to the client.
+   * @param call the id of its task, or what the model wrote.
+   * @param prepare called first.
+   */
+  async follow (
+    request: RequestContext, round: InputRound, call: string, options: WaitOptions, prepare?: Prepare
+  ): Promise<string> {
+    try {
+      return await runRound(request, round, NO_LIMIT_MS, async () => {
+        const text = await prepare?.(round)
+        return typeof text === 'string'
+          ? textResult(request.writer, text)
+          : await this.#follow(request, round, call, options)
+      }, (json) => json)
+    } catch (error) {
+      if (!(error instanceof ServiceClosing)) throw error
+      // The work goes on elsewhere, or after the restart.
+      const tool = request.observed.subject ?? 'The tool'
+      return toGoesOnResult(request, call, { tool }, options.isError)
+    }
+  }
+
+  async #resume (
+    request: RequestContext, call: StartingCall, { name, takesTasks }: CallOptions
+  ): Promise<string | undefined> {
+    const round = call.openRound(request)
+    const id = await round.once(CALL, () => null)
+    if (typeof id !== 'string') return undefined
+    this.#cancelWithout(request, this.#keyOf(request, id), name)
+    const taskAt = takesTasks ? this.#toTaskTime(request) : undefined
+    const options = { keepMs: ANNOUNCED_MS, isError: hasOutputSchema(call), taskAt }
+    return await this.follow(request, round, id, options)
+  }
+
+  async #findFirst ({ first, others }: CallName): Promise<SeenTask | undefined> {
+    for (const key of [first, ...others]) {
+      const stored = await this.#dependencies.records.read(key)
+      if (stored !== undefined) return { key, ...stored }
+    }
+    return undefined
+  }
+
+  async #joinFirst (
+    request: RequestContext, call: StartingCall, { key, record }: SeenTask, { takesTasks }: CallOptions
+  ): Promise<string> {
+    assertSameCall(record, call.args)
+    request.observed.special = 'repeated'
+    const isRequired = call.tool.task?.requiredCapabilities !== undefined
+    if (takesTasks && (isRequired || !isTerminal(record.status))) return this.#toTask(request, key, record)
+    const options = { isError: hasOutputSchema(call) }
+    return await this.follow(request, call.openRound(request), key.id, options, naming(key.id))
+  }
+
+  async #follow (
+    request: RequestContext, round: InputRound, call: string, { keepMs, isError, taskAt }: WaitOptions
+  ): Promise<string> {
+    const { waits, waitMs } = this.#dependencies
+    const key = this.#keyOf(request, call)
+    for (;;) {
+      const ms = taskAt === undefined ? waitMs : taskAt - clock.monotonic()
+      const seen = await waits.waitFor(request, key, ms, taskAt === undefined ? CALL_PHASES : TASK_PHASES)
+      const { record } = seen
+      if (isTerminal(record.status)) {
+        // The client of a task asks for it as long as the task says.
+        const isOwn = record.relayed !== undefined
+        if (keepMs !== undefined || isOwn) this.putAway(seen, keepMs ?? ANNOUNCED_MS)
+        return toCallResult(request, record)
+      }
+      const isAsking = phaseOf(record) === 'asking'
+      const { asked, relayed } = isAsking ? partQuestions(request, round, record) : NO_QUESTIONS
+      const mayAsk = Object.keys(asked).length > 0
+      if (taskAt !== undefined && !mayAsk) return this.#toTask(request, key, record)
+      if (!isAsking) return toGoesOnResult(request, call, record, isError)
+      if (!mayAsk) return toRelayedResult(request, call, record.tool, relayed, isError)
+      const refusal = await this.#ask(request, round, seen, asked)
+      if (refusal !== undefined) return refusal
+    }
+  }
+
+  /** Asks the client. Resolves to `undefined` once it has answered, or to what its model is told instead. */
+  async #ask (
+    request: RequestContext, round: InputRound, { key, record }: SeenTask, requests: NamedRequests
+  ): Promise<string | undefined> {
+    try {
+      await this.#dependencies.access.update(request.principal, key.id, await round.ask(requests))
+      return undefined
+    } catch (error) {
+      if (!isToolError(error)) throw error
+      request.observed.isToolError = true
+      return errorResult(request.writer, unaskedText(record.tool, key.id, error.message))
+    }
+  }
+
+  /** Returns when the answer to the request is the task. */
+  #toTaskTime ({ observed: { startedAt } }: RequestContext): number {
+    return startedAt + this.#dependencies.graceMs
+  }
+
+  #toTask (request: RequestContext, { id }: TaskKey, record: TaskRecord): string {
+    return toTaskResult(request, id, record, this.#dependencies.storeClock.now())
+  }
+
+  /** Throws the error for an unknown task. */
+  #keyOf ({ principal }: RequestContext, call: string): TaskKey {
+    const key = this.#dependencies.records.keyOf(principal, taskIdOf(call))
+    if (key === undefined) throw unknownTask()
+    return key
+  }
+
+  /** A client that leaves before it was told of the call has cancelled it, unless it means to come back. */
+  #cancelWithout (request: RequestContext, key: TaskKey, name: CallName | undefined): void {
+    const { transitions, background } = this.#dependencies
+    request.lifetime.onStop((reason) => {
+      const isCancelled = reason instanceof RequestCancelled ||
+        (reason instanceof ClientGone && name?.isGiven !== true)
+      if (!isCancelled) return
+      background(transitions.apply(key, { type: 'cancelled' }, { isUrgent: true }).then((applied) => {
+        if (applied !== undefined) this.putAway({ key, ...applied }, name === undefined ? 0 : TWICE_MS)
+      }))
+    })
+  }
+
+  /** Removes the record of an ended call whose client needs it no more. What is to be undone needs it. */
+  putAway (seen: SeenTask, keepMs: number): void {
+    const { records, dueTimes, background } = this.#dependencies
+    const { key, key: { entry }, record: { undo, generation } } = seen
+    if (undo !== undefined) return
+    background((async () => {
+      await records.forget(key, seen, keepMs)
+      if (keepMs === 0) await dueTimes.remove(entry)
+      else await dueTimes.set(entry, keepMs + MARGIN_MS, generation)
+    })())
+  }
+}
+
+/** Lets the request state name the call. */
+function naming (id: string): Prepare {
+  return async (round) => { await round.once(CALL, () => id) }
+}
+
+function hasOutputSchema ({ tool }: StartingCall): boolean { return tool.checkOutput !== undefined }
