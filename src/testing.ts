@@ -6,7 +6,7 @@ export { RequestError } from './testing/exchange.ts'
 export type { TestCaller, TestCatalog } from './testing/catalog.ts'
 export type { TestDownload } from './testing/files.ts'
 export type {
-  AnswerOptions, TestCallOptions, TestClient, TestOptions, TestPrincipal
+  AnswerOptions, TestCallOptions, TestCallerOptions, TestClient, TestOptions, TestPrincipal
 } from './testing/options.ts'
 export type {
   CallResult, CatalogLists, LogMessage, PromptResult, ReadResult, Reported, ResourceChange

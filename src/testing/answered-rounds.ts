@@ -2,6 +2,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
 import { isObject } from '../protocol/json-rpc.ts'
+import { readCallText, type CallText } from './call-text.ts'
 import { RequestError, type Reply, type TestRequest } from './exchange.ts'
 import type { AnswerOptions } from './options.ts'
 import {
@@ -19,16 +20,17 @@ interface InputRequiredJson {
 
 interface TaskJson { readonly resultType: 'task', readonly taskId: string }
 
-type RoundJson<R> = (R & { readonly resultType: 'complete' }) | InputRequiredJson | TaskJson
+/** A call that goes on after its answer: a task of its client, or a call that its model continues. */
+export type BegunCall<R = unknown> = TaskJson | { readonly text: CallText, readonly result: R }
 
-/** What a round and the end of a task have in common: the answers are used in both. */
+/** What a round and the end of a begun call have in common: the answers are used in both. */
 export interface Rounds<R> {
   /** Sends one round. */
   send (round: TestRequest): Promise<Reply>
   /** Sends the file of an answer to the URL of its question. */
   upload (url: unknown, file: TestUpload): Promise<void>
-  /** Resolves to the result of the task that the request has become. */
-  follow (taskId: string, answers: Answers): Promise<R>
+  /** Resolves to the result of the call that the request has begun. */
+  follow (begun: BegunCall<R>, answers: Answers): Promise<R>
 }
 
 /** Resolves to the result. */
@@ -36,21 +38,38 @@ export async function runRounds<R extends object> (
   request: TestRequest, options: AnswerOptions, { send, follow, upload }: Rounds<R>
 ): Promise<R> {
   const answers = new Answers(options, upload)
+  const result = await answerRounds<R | TaskJson>(request, answers, send)
+  const text = readCallText(result)
+  const end = isTask(result)
+    ? await follow(result, answers)
+    : text === undefined ? result : await follow({ text, result }, answers)
+  // A call that has only begun may still ask.
+  if (!('taskId' in end)) answers.assertUsed(end)
+  return end
+}
+
+/** Resolves to what the request is answered with once nothing more is asked. */
+export async function answerRounds<R extends object> (
+  request: TestRequest, answers: Answers, send: Rounds<never>['send']
+): Promise<R> {
   let round = request
   for (;;) {
     const reply = await send(round)
     if ('error' in reply) throw new RequestError(reply.error)
-    const result: RoundJson<R> = JSON.parse(reply.json)
-    if (result.resultType !== 'input_required') {
-      const end = result.resultType === 'task' ? await follow(result.taskId, answers) : result
-      // A task that has only begun may still ask.
-      if (!('taskId' in end)) answers.assertUsed(end)
-      return end
-    }
+    const result: R | InputRequiredJson = JSON.parse(reply.json)
+    if (!isInputRequired(result)) return result
     const { inputRequests, requestState } = result
     const inputResponses = await answers.to(inputRequests)
     round = { ...request, params: { ...request.params, inputResponses, requestState } }
   }
+}
+
+function isTask (result: object): result is TaskJson {
+  return 'resultType' in result && result.resultType === 'task'
+}
+
+function isInputRequired (result: object): result is InputRequiredJson {
+  return 'resultType' in result && result.resultType === 'input_required'
 }
 
 /** The answers of a test, and how often each question was asked. */
@@ -75,6 +94,11 @@ export class Answers {
   extend ({ answers, answer = this.#answer }: AnswerOptions): Answers {
     const all = { ...Object.fromEntries(this.#answers), ...answers }
     return new Answers({ answers: all, ...answer !== undefined && { answer } }, this.#upload, this.#attempts)
+  }
+
+  /** Whether the test has answers to all of these. */
+  covers (requests: InputRequiredJson['inputRequests']): boolean {
+    return this.#answer !== undefined || Object.keys(requests).every((key) => this.#answers.has(key))
   }
 
   async to (requests: InputRequiredJson['inputRequests']): Promise<{ [key: string]: TestAnswer }> {

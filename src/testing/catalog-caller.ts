@@ -1,26 +1,30 @@
 // A caller in a test: one method for each thing that a client asks of a catalog.
 
 import type { Completion } from '../protocol/completion.ts'
-import { Answers, runRounds } from './answered-rounds.ts'
+import { CONTINUE_TOOL } from '../catalog/compiled/definitions/continue-tool.ts'
+import { taskIdOf } from '../tasks/calls/texts.ts'
+import { answerRounds, runRounds, type Answers, type BegunCall } from './answered-rounds.ts'
+import { readCallText, type CallText } from './call-text.ts'
 import type { TestCaller } from './catalog.ts'
 import { RequestError, toTestSender, type Exchange, type TestSender } from './exchange.ts'
-import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './options.ts'
+import { followCall, giveAnswers, type CallContinuation } from './follow-call.ts'
+import type { AnswerOptions, TestCallOptions, TestCallerOptions, TestClient } from './options.ts'
 import {
   HandlerReport, type CallResult, type CatalogLists, type PromptResult, type ReadResult, type ResultsJson
 } from './results.ts'
-import { followTask, type SendTaskRequest, type TestTask } from './task.ts'
+import { followTask, type SendTaskRequest, type TestTask, type TestTaskState } from './task.ts'
 
 export class CatalogCaller implements TestCaller {
   readonly #exchange: Exchange
   readonly #sender: TestSender
 
-  constructor (exchange: Exchange, principal?: TestPrincipal, client?: TestClient) {
+  constructor (exchange: Exchange, caller?: TestCallerOptions, client?: TestClient) {
     this.#exchange = exchange
-    this.#sender = toTestSender(principal, client)
+    this.#sender = toTestSender(caller, client)
   }
 
-  as (principal?: TestPrincipal, client?: TestClient): TestCaller {
-    return new CatalogCaller(this.#exchange, principal, client)
+  as (caller?: TestCallerOptions, client?: TestClient): TestCaller {
+    return new CatalogCaller(this.#exchange, caller, client)
   }
 
   async call<T> (name: string, args?: object, options?: TestCallOptions): Promise<CallResult<T>>
@@ -28,19 +32,23 @@ export class CatalogCaller implements TestCaller {
     name: string, args: object = {}, { idempotencyKey, ...options }: TestCallOptions = {}
   ): Promise<CallResult> {
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
-    const { report, result } = await this.#ask('tools/call', { name, arguments: args }, options, headers)
+    const params = { name, arguments: args }
+    // Whoever calls this tool by itself wants its own results.
+    const follow = name === CONTINUE_TOOL ? toOwnResult : undefined
+    const { report, result } = await this.#ask('tools/call', params, options, headers, follow)
     return toCallResult(report, result)
   }
 
   async begin (name: string, args: object = {}, options: AnswerOptions = {}): Promise<TestTask> {
-    const params = { name, arguments: args }
-    let answers = new Answers(options, this.#exchange.upload)
-    const { result } = await this.#ask('tools/call', params, options, {}, async (taskId, begun) => {
-      answers = begun
+    const tasks: TestTask[] = []
+    await this.#ask('tools/call', { name, arguments: args }, options, {}, async (begun, answers) => {
+      await this.#answerOpen(begun, answers)
+      tasks.push(this.#toTask(begun, answers))
       // In place of the result of the task.
-      return JSON.parse(JSON.stringify({ taskId }))
+      return JSON.parse(JSON.stringify({ taskId: '' }))
     })
-    if ('taskId' in result) return this.#toTask(String(result.taskId), answers)
+    const [task] = tasks
+    if (task !== undefined) return task
     throw new Error(`${name} made no task: the call ended within the grace time (taskGraceMs), or it cannot`)
   }
 
@@ -82,7 +90,7 @@ export class CatalogCaller implements TestCaller {
   }
 
   async #ask<M extends keyof ResultsJson> (
-    method: M, params: object, options: AnswerOptions, headers = {}, follow: Follow = this.#follow
+    method: M, params: object, options: AnswerOptions, headers = {}, follow?: Follow
   ): Promise<{ readonly report: HandlerReport, readonly result: ResultsJson[M] }> {
     const report = new HandlerReport()
     const { signal, meta = {} } = options
@@ -90,7 +98,7 @@ export class CatalogCaller implements TestCaller {
     const result = await runRounds<ResultsJson[M]>(request, options, {
       send: async (round) => await this.#exchange.send(round, this.#sender, report),
       upload: this.#exchange.upload,
-      follow
+      follow: follow ?? (async (begun, answers) => await this.#follow(begun, answers, report, options))
     })
     return { report, result }
   }
@@ -101,23 +109,78 @@ export class CatalogCaller implements TestCaller {
     return JSON.parse(reply.json)
   }
 
-  readonly #follow: Follow = async (taskId, answers) =>
-    await followTask(
-      this.#send, taskId, async (requests) => await answers.to(requests), this.#exchange.isRemote
-    )
+  async #follow<R extends object> (
+    begun: BegunCall, answers: Answers, report: HandlerReport, options: AnswerOptions
+  ): Promise<R> {
+    const { isRemote = false, onText = () => {} } = this.#exchange
+    if ('text' in begun) {
+      const send = async (args: CallContinuation) => await this.#continue<R>(args, answers, report, options)
+      return await followCall(begun.text, answers, { send, isRemote, onText })
+    }
+    const answer = async (requests: Parameters<Answers['to']>[0]) => await answers.to(requests)
+    return await followTask(this.#send, begun.taskId, answer, isRemote)
+  }
 
-  /** @param begun the answers that the task has begun with. */
-  #toTask (id: string, begun: Answers): TestTask {
+  /** Calls the tool that continues calls, as a client of this caller does. */
+  async #continue<R extends object> (
+    args: CallContinuation, answers: Answers, report: HandlerReport, { signal, meta = {} }: AnswerOptions
+  ): Promise<R> {
+    const params = { name: CONTINUE_TOOL, arguments: args }
+    const request = { method: 'tools/call', params, meta, ...signal !== undefined && { signal } }
+    return await answerRounds<R>(
+      request, answers, async (round) => await this.#exchange.send(round, this.#sender, report)
+    )
+  }
+
+  /** Gives the answers that the call was begun with: what it does next may wait for the clock of the test. */
+  async #answerOpen (begun: BegunCall, answers: Answers): Promise<void> {
+    let requests = 'text' in begun ? begun.text.requests : await this.#readQuestions(begun.taskId)
+    while (Object.keys(requests).length > 0 && answers.covers(requests)) {
+      requests = await this.#give(begun, await answers.to(requests), answers)
+    }
+  }
+
+  /** Resolves to the questions that are open then. */
+  async #give (
+    begun: BegunCall, given: Parameters<TestTask['update']>[0], answers: Answers
+  ): Promise<CallText['requests']> {
+    if ('text' in begun) {
+      const send = async (args: CallContinuation) => (
+        await this.#continue<ResultsJson['tools/call']>(args, answers, new HandlerReport(), {})
+      )
+      return readCallText(await giveAnswers(begun.text.call, given, send))?.requests ?? {}
+    }
+    await this.#send('tasks/update', { taskId: begun.taskId, inputResponses: given })
+    await this.#exchange.settleTask?.(begun.taskId)
+    return await this.#readQuestions(begun.taskId)
+  }
+
+  async #readQuestions (taskId: string): Promise<CallText['requests']> {
+    const { inputRequests = {} } = await this.#send<TestTaskState>('tasks/get', { taskId })
+    return inputRequests
+  }
+
+  /** @param begunWith the answers that the call has begun with. */
+  #toTask (begun: BegunCall, begunWith: Answers): TestTask {
+    const isContinued = 'text' in begun
+    const taskId = isContinued ? taskIdOf(begun.text.call) : begun.taskId
     return {
-      id,
-      get: async () => await this.#send('tasks/get', { taskId: id }),
-      update: async (inputResponses) => { await this.#send('tasks/update', { taskId: id, inputResponses }) },
-      cancel: async () => { await this.#send('tasks/cancel', { taskId: id }) },
+      id: taskId,
+      get: async () => await this.#send('tasks/get', { taskId }),
+      update: async (given) => { await this.#give(begun, given, begunWith) },
+      cancel: async () => {
+        const args = { call: taskId, cancel: true } as const
+        if (isContinued) await this.#continue(args, begunWith, new HandlerReport(), {})
+        else await this.#send('tasks/cancel', { taskId })
+      },
       result: async (options = {}) => {
-        const answers = begun.extend(options)
-        const result = await this.#follow<ResultsJson['tools/call']>(id, answers)
+        const answers = begunWith.extend(options)
+        const report = new HandlerReport()
+        // Its questions may have been answered since.
+        const latest = isContinued ? { ...begun, text: { ...begun.text, requests: {} } } : begun
+        const result = await this.#follow<ResultsJson['tools/call']>(latest, answers, report, options)
         answers.assertUsed(result)
-        return toCallResult(new HandlerReport(), result)
+        return toCallResult(report, result)
       }
     }
   }
@@ -136,7 +199,12 @@ export class CatalogCaller implements TestCaller {
   }
 }
 
-type Follow = <R>(taskId: string, answers: Answers) => Promise<R>
+type Follow = <R extends object>(begun: BegunCall<R>, answers: Answers) => Promise<R>
+
+const toOwnResult: Follow = async (begun) => {
+  if ('text' in begun) return begun.result
+  throw new TypeError(`${CONTINUE_TOOL} never makes a task`)
+}
 
 function toCallResult (report: HandlerReport, result: ResultsJson['tools/call']): CallResult {
   const { content, structuredContent, isError = false, _meta } = result

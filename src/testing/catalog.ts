@@ -3,7 +3,7 @@
 import type { Completion } from '../protocol/completion.ts'
 import type { ContentBlock } from '../protocol/content.ts'
 import type { TestDownload } from './files.ts'
-import type { AnswerOptions, TestCallOptions, TestClient, TestPrincipal } from './options.ts'
+import type { AnswerOptions, TestCallOptions, TestCallerOptions, TestClient } from './options.ts'
 import type { CallResult, CatalogLists, PromptResult, ReadResult } from './results.ts'
 import type { ReplayOptions, ReplayResult } from './replay.ts'
 import type { TestTask } from './task.ts'
@@ -30,9 +30,11 @@ export interface TestCaller {
     name: string, args?: object, options?: TestCallOptions
   ): Promise<CallResult<T>>
   /**
-   * Begins a call that becomes a task, and resolves once the task exists. `call` does the same and waits for
-   * the result of the task. Rejects as `call` does, and with an Error if the call makes no task: it ended
-   * within the grace time (`taskGraceMs`), or its tool or its client has no tasks.
+   * Begins a call that becomes a task, and resolves once the client knows of it: in a plain host when the
+   * model is told to continue the call, after `taskWaitMs` or with a question. Questions that are open then,
+   * and those after them, are answered if the options have the answers. `call` does the same and waits
+   * for the result. Rejects as `call` does, and with an Error if the call makes no task: it ended within the
+   * grace time (`taskGraceMs`), or its tool has no tasks.
    * https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md
    *
    * @example
@@ -74,11 +76,13 @@ export interface TestCaller {
     others?: { readonly [name: string]: string }
   ): Promise<Completion>
   /**
-   * Another caller of the same catalog and the same state. Without a principal it is anonymous.
+   * Another caller of the same catalog and the same state. Without a subject it is anonymous.
    *
-   * @example const ada = shop.as({ subject: 'ada', scopes: ['orders:write'] })
+   * @example
+   * const ada = shop.as({ subject: 'ada', scopes: ['orders:write'] })
+   * const plain = shop.as({ host: 'plain' })
    */
-  as (principal?: TestPrincipal, client?: TestClient): TestCaller
+  as (caller?: TestCallerOptions, client?: TestClient): TestCaller
 }
 
 /** A catalog in the process of a test. As a caller it is anonymous and has no scopes. */

@@ -3,13 +3,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Principal } from '../access/principal.ts'
 import type { Service } from '../app.ts'
+import { clock, timers } from '../base/time.ts'
 import { readEnvelope, toEnvelopeJson } from '../protocol/envelope.ts'
 import type { ProtocolError } from '../protocol/errors.ts'
 import { isRequest, readMessage } from '../protocol/json-rpc.ts'
 import type { Outlet } from '../request/pipeline/caller.ts'
 import { ClientGone, type Lifetime } from '../request/pipeline/lifetime.ts'
 import { uploadFile } from './files.ts'
-import type { TestClient, TestPrincipal } from './options.ts'
+import type { TestCallerOptions, TestClient } from './options.ts'
 import type { TestUpload } from './question.ts'
 import type { HandlerReport } from './results.ts'
 
@@ -25,11 +26,12 @@ const ALL_CAPABILITIES = {
 const CLIENT_INFO = { name: 'trivet/testing', version: '1.0.0' }
 
 export function toTestSender (
-  { scopes = [], ...principal }: TestPrincipal = {}, client: TestClient = {}
+  { scopes = [], host, ...principal }: TestCallerOptions = {}, client: TestClient = {}
 ): TestSender {
+  const capabilities = host === 'plain' ? {} : ALL_CAPABILITIES
   return {
     principal: Object.freeze({ ...principal, scopes: new Set(scopes) }),
-    client: { capabilities: ALL_CAPABILITIES, info: CLIENT_INFO, ...client }
+    client: { capabilities, info: CLIENT_INFO, ...client }
   }
 }
 
@@ -71,19 +73,29 @@ export class RequestError extends Error {
 export interface Exchange {
   /** Whether each request goes over a network. */
   readonly isRemote?: boolean
+  /** Is told each text about a call that goes on, which is for the model of a client. */
+  readonly onText?: (text: string) => void
   /** Rejects once the exchange is closed. Never rejects because of the answer. */
   send (request: TestRequest, sender: TestSender, report: HandlerReport): Promise<Reply>
   /** Sends a file to the page of an upload. Rejects with an Error if the page refuses the file. */
   upload (url: unknown, file: TestUpload): Promise<void>
+  /** Resolves when the task sleeps, asks or has ended, or after a second. */
+  settleTask? (taskId: string): Promise<void>
   /** Resolves when the lists are made again that handlers have said to be outdated. */
   settleLists (): Promise<void>
   /** Refuses later requests. */
   close (): void
 }
 
-/** @param onNotification is called with each notification of a handler, as JSON. */
+/** What is told while a request is served. */
+export interface ExchangeListeners extends Pick<Exchange, 'onText'> {
+  /** Called with each notification of a handler, as JSON, when it is sent. */
+  readonly onNotification?: (json: string) => void
+}
+
 export function createExchange (
-  { pipeline, broadcast, lists, app }: Service, onNotification: (json: string) => void = () => {}
+  { pipeline, broadcast, lists, app, tasks }: Service,
+  { onNotification = () => {}, onText = () => {} }: ExchangeListeners = {}
 ): Exchange {
   const reports = new AsyncLocalStorage<HandlerReport>()
   let count = 0
@@ -114,9 +126,22 @@ export function createExchange (
       })
     },
     upload: async (url, file) => await uploadFile(app, url, file),
+    onText,
+    async settleTask (taskId) {
+      const endsAt = clock.monotonic() + SETTLE_MS
+      while (clock.monotonic() < endsAt && await isRunning(tasks.operator, taskId)) await timers.pause(2)
+    },
     settleLists: lists.settle,
     close () { isClosed = true }
   }
+}
+
+/** How long a test waits for a task to sleep, to ask or to end, in milliseconds. */
+const SETTLE_MS = 1000
+
+async function isRunning (operator: Service['tasks']['operator'], taskId: string): Promise<boolean> {
+  const task = await operator.show(taskId)
+  return task !== undefined && 'phase' in task && task.phase === 'running'
 }
 
 function toOutlet (

@@ -10,7 +10,7 @@ import { ConfigError } from '../ops/config/config.ts'
 import { integer } from '../ops/config/setting-kinds.ts'
 import { CatalogCaller } from './catalog-caller.ts'
 import type { TestCatalog } from './catalog.ts'
-import { createExchange, type Exchange } from './exchange.ts'
+import { createExchange, type Exchange, type ExchangeListeners } from './exchange.ts'
 import { downloadFile, type TestDownload } from './files.ts'
 import type { TestOptions } from './options.ts'
 import { replay, type ReplayOptions, type ReplayResult } from './replay.ts'
@@ -36,17 +36,15 @@ export async function openCatalog (folder: string | URL, options: TestOptions = 
   return await openWatchedCatalog(folder, options)
 }
 
-interface Watching {
+interface Watching extends ExchangeListeners {
   /** Is told of errors that code of the catalog throws outside every call. */
   readonly guard?: LoadGuard
-  /** Called with each notification of a handler, as JSON, when it is sent. */
-  readonly onNotification?: (json: string) => void
 }
 
 const GRACE = integer(0, 60_000)
 
 export async function openWatchedCatalog (
-  folder: string | URL, options: TestOptions, { guard, onNotification }: Watching = {}
+  folder: string | URL, options: TestOptions, { guard, ...listeners }: Watching = {}
 ): Promise<TestCatalog> {
   let offset = 0
   const ownClock = { now: () => clock.now() + offset }
@@ -60,9 +58,21 @@ export async function openWatchedCatalog (
     Object.entries(settings).map(([name, value]) => [name, value === undefined ? value : String(value)])
   )
   const service = await createService({
-    logLevel: 'silent', maxCallsPerCaller: NO_RATE, ...others, ...FIXED, catalog, environment, constants
+    logLevel: 'silent',
+    maxCallsPerCaller: NO_RATE,
+    taskWaitMs: toWaitMs(options),
+    ...others,
+    ...FIXED,
+    catalog,
+    environment,
+    constants
   }, guard && { guard }, ownClock)
-  return new OpenedCatalog(service, createExchange(service, onNotification), (ms) => { offset += ms })
+  return new OpenedCatalog(service, createExchange(service, listeners), (ms) => { offset += ms })
+}
+
+/** Tests do not wait as long as hosts do. A request must be able to wait that long. */
+function toWaitMs ({ requestTimeoutMs = Infinity }: TestOptions): number {
+  return Math.min(1000, Math.floor(requestTimeoutMs * 5 / 6))
 }
 
 class OpenedCatalog extends CatalogCaller implements TestCatalog {

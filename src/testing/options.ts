@@ -16,6 +16,11 @@ export interface TestOptions extends Pick<
   'maxFileBytesPerCaller' | 'maxCallsPerCaller' | 'maxRunningPerCaller' | 'maxHandlesPerCaller' |
   'maxTasksPerCaller'
 > {
+  /**
+   * How long a client without tasks waits for a call of a tool with `task`, in milliseconds, until its model
+   * is told how to continue it: below `requestTimeoutMs`. 1000 by default, or less if that is shorter.
+   */
+  taskWaitMs?: number
   /** The time after which a call of a tool with `task` becomes a task, in milliseconds. 1000 by default. */
   taskGraceMs?: number
   /** Receives the log of the service instead of standard output: any logger with the methods of pino. */
@@ -37,12 +42,25 @@ export interface TestPrincipal extends Omit<Principal, 'scopes'> {
   readonly scopes?: readonly string[]
 }
 
+/** Who calls, and in which host. */
+export interface TestCallerOptions extends TestPrincipal {
+  /**
+   * `plain` for a host whose client has neither tasks nor elicitation, as most have: it declares nothing. Its
+   * calls are continued with the tool `continue_call`, as the text of the result tells its model, and forms
+   * of a tool with `relayQuestions` are answered there. By default a client that can do everything.
+   */
+  readonly host?: 'plain'
+}
+
 /**
  * What the client of a caller declares in each request.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta
  */
 export interface TestClient {
-  /** All capabilities by default. With `{}` every question to the client fails with error -32021. */
+  /**
+   * All capabilities by default, and none in a plain host. A question to a client that lacks its capability
+   * fails with error -32021, unless the tool relays it.
+   */
   readonly capabilities?: ClientCapabilities
   /** `{ name: 'trivet/testing', version: '1.0.0' }` by default. */
   readonly info?: Implementation

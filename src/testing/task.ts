@@ -28,18 +28,27 @@ export interface TestTaskState {
   readonly error?: { readonly code: number, readonly message: string, readonly data?: unknown }
 }
 
-/** A task that a call has begun. It goes on by itself: `advance` of the catalog ends its sleeps. */
+/**
+ * A task that a call has begun. It goes on by itself: `advance` of the catalog ends its sleeps. In a plain
+ * host it is a call that the model continues.
+ */
 export interface TestTask {
   readonly id: string
-  /** Resolves to the present state. Rejects with a RequestError once the task has expired. */
+  /**
+   * Resolves to the present state. Rejects with a RequestError once the task has expired, and in a plain
+   * host: it has no tasks.
+   */
   get (): Promise<TestTaskState>
-  /** Answers open questions, by the keys of `inputRequests`. Answers to other questions are ignored. */
+  /**
+   * Answers open questions, by the keys of `inputRequests`. Answers to other questions are ignored. Resolves
+   * once the task sleeps, asks again or has ended, and after a second at the latest.
+   */
   update (answers: { readonly [key: string]: TestAnswer }): Promise<void>
   cancel (): Promise<void>
   /**
    * Waits for the end, and answers the questions on the way. Rejects with a RequestError if the task fails or
-   * is cancelled, and as `call` does for questions and answers. The result has no reports: progress is the
-   * status message of a task.
+   * is cancelled, and as `call` does for questions and answers. In a plain host a cancelled call ends with
+   * `isError`. The result of a task has no reports: progress is its status message.
    */
   result (options?: AnswerOptions): Promise<CallResult>
 }

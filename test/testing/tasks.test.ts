@@ -10,6 +10,11 @@ const FILES = toFiles({
     await ctx.sleep(86_400_000); return 'a day later' }`],
   send: ["task: 'allowed', ttlMs: 86_400_000", `async (_, ctx) => {
     await ctx.sleep(3_600_000); const { go } = await ctx.ask({ go: ${FORM} }); return go.action }`],
+  prints: ["task: 'allowed', ttlMs: 86_400_000, relayQuestions: true", `async (_, ctx) => {
+    await ctx.step('proof', () => 1)
+    const { go } = await ctx.ask({ go: ${FORM} })
+    const { again } = await ctx.ask({ again: ${FORM} })
+    await ctx.sleep(3_600_000); return go.action + ' ' + again.action }`],
   slow: ["task: 'allowed'", 'async () => await new Promise((done) => setTimeout(done, 100, "done"))'],
   quick: ["task: 'allowed'", "() => 'at once'"],
   breaks: ["task: 'required'", "() => { throw new Error('a fault') }"]
@@ -48,6 +53,22 @@ t.test('answers of its beginning hold for questions after the grace time', async
   const other = await catalog.begin('remind', {}, { answers: { none: { action: 'decline' } } })
   catalog.advance(86_400_000)
   await t.rejects(other.result(), { name: 'AnswerError', keys: ['none'] })
+})
+
+t.test('questions before a sleep are answered by its beginning, or by updates, in every host', async (t) => {
+  const catalog = await open(t, FILES, { taskWaitMs: 100 })
+  const go = { action: 'accept', content: {} } as const
+  const again = { action: 'decline' } as const
+  for (const caller of [catalog, catalog.as({ host: 'plain' })]) {
+    const task = await caller.begin('prints', {}, { answers: { go, again } })
+    catalog.advance(3_600_000)
+    t.match(await task.result(), { text: 'accept decline' })
+  }
+  const task = await catalog.as({ host: 'plain' }).begin('prints')
+  await task.update({ go })
+  await task.update({ again })
+  catalog.advance(3_600_000)
+  t.match(await task.result(), { text: 'accept decline' })
 })
 
 t.test('a call waits for the result of its task', async (t) => {
