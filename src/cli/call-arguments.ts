@@ -30,7 +30,7 @@ type KeyedAnswers = { readonly [key: string]: TestAnswer }
 const EXPECTED = 'the content of a form as a JSON object, or one of accept, decline, cancel'
 
 /** Flags come before the file. Rejects with a UsageError that names the answer. */
-export async function readAnswers (
+export async function readAnswerFlags (
   flags: readonly string[], file: string | undefined
 ): Promise<KeyedAnswers> {
   const answers = readPairs(flags, '--answer').map(

@@ -2,16 +2,16 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Command } from 'commander'
-import { toPlain } from '../base/words.ts'
+import { toPlain, toPlainLines } from '../base/words.ts'
 import { readConfig } from '../ops/config/config.ts'
 import { isAuthorFrame } from '../ops/log/author-frames.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Progress } from '../protocol/notifications.ts'
 import type { QuestionError } from '../testing/answered-rounds.ts'
-import type { RequestError } from '../testing/exchange.ts'
+import type { ExchangeListeners, RequestError } from '../testing/exchange.ts'
 import type { CallResult } from '../testing/results.ts'
 import { createPerson } from './ask-person.ts'
-import { readAnswers, readArguments } from './call-arguments.ts'
+import { readAnswerFlags, readArguments } from './call-arguments.ts'
 import {
   assertFolder, CommandError, FAILED, isUrl, MISUSED, splitScopes, toJsonText, UsageError,
   type AddCommand, type Surroundings
@@ -39,7 +39,7 @@ export const callCommand: AddCommand = (program, surroundings, finish) => {
       if (!isUrl(first)) assertFolder(first)
       const [url, tool, pairs] = isUrl(first) ? [first, rest[0], rest.slice(1)] : [undefined, first, rest]
       if (tool === undefined) throw new UsageError(`name a tool: \`trivet list ${first}\` has them`)
-      const answers = await readAnswers(flags.answer, flags.answers)
+      const answers = await readAnswerFlags(flags.answer, flags.answers)
       const { caller, close } = await open(url, flags, surroundings)
       try {
         const { tools } = await caller.list()
@@ -53,7 +53,7 @@ export const callCommand: AddCommand = (program, surroundings, finish) => {
         surroundings.out(flags.json === true ? toJsonText(result) : toText(result))
         if (result.isError) finish(FAILED)
       } catch (error) {
-        throw await toCommandError(error)
+        throw await toCommandError(error, flags)
       } finally {
         await close()
       }
@@ -71,6 +71,7 @@ function addFlags (command: Command): Command {
     .option('--answer <key=content...>', 'the answer to a question: the content of its form as JSON, or ' +
       'accept, decline or cancel', [])
     .option('--answers <file>', 'a JSON file with answers under the keys of their questions')
+    .option('--plain-host', 'call as a client without tasks and elicitation, and do what its model is told')
     .option('--json', 'print the whole result')
   return addRemoteFlags(command)
 }
@@ -78,6 +79,15 @@ function addFlags (command: Command): Command {
 async function open (
   url: string | undefined, flags: CallFlags, surroundings: Surroundings
 ): Promise<OpenedRemote> {
+  const listeners = createListeners(surroundings)
+  if (url === undefined) return await openFolder(flags, surroundings, listeners)
+  const [wrong] = (['catalog', 'subject', 'scopes'] as const).filter((name) => flags[name] !== undefined)
+  if (wrong !== undefined) throw new UsageError(`--${wrong} is for a folder, and ${url} is a service`)
+  return await openRemote(url, flags, surroundings, listeners)
+}
+
+/** Everything on the way to the result goes to standard error. */
+function createListeners ({ err }: Surroundings): ExchangeListeners {
   let reached = -Infinity
   const onNotification = (json: string) => {
     const { method, params }: Told = JSON.parse(json)
@@ -86,35 +96,43 @@ async function open (
       if (params.progress <= reached) return
       reached = params.progress
     }
-    surroundings.err(toNotificationLine({ method, params }))
+    err(toNotificationLine({ method, params }))
   }
-  if (url === undefined) return await openFolder(flags, surroundings, onNotification)
-  const [wrong] = (['catalog', 'subject', 'scopes'] as const).filter((name) => flags[name] !== undefined)
-  if (wrong !== undefined) throw new UsageError(`--${wrong} is for a folder, and ${url} is a service`)
-  return await openRemote(url, flags, surroundings, onNotification)
+  let latest = ''
+  const onText = (text: string) => {
+    // A call that takes long says the same again and again, with another number.
+    const unnumbered = text.replace(/\.\d+"/, '"')
+    if (unnumbered !== latest) err(`${toPlainLines(text)}\n`)
+    latest = unnumbered
+  }
+  return { onNotification, onText }
 }
 
 async function openFolder (
-  { catalog: path, subject, scopes = '' }: CallFlags, { environment, guard }: Surroundings,
-  onNotification: (json: string) => void
+  { catalog: path, subject, scopes = '', plainHost }: CallFlags, { environment, guard }: Surroundings,
+  listeners: ExchangeListeners
 ): Promise<OpenedRemote> {
-  const { catalog: folder } = readConfig({ TRIVET_CATALOG: path ?? environment.TRIVET_CATALOG })
+  const { catalog: folder, taskWaitMs } = readConfig({
+    TRIVET_CATALOG: path ?? environment.TRIVET_CATALOG, TRIVET_TASK_WAIT_MS: environment.TRIVET_TASK_WAIT_MS
+  })
   const { openWatchedCatalog } = await import('../testing/open-catalog.ts')
-  const catalog = await openWatchedCatalog(folder, { settings: environment }, { guard, onNotification })
+  const options = { settings: environment, ...taskWaitMs !== undefined && { taskWaitMs } }
+  const catalog = await openWatchedCatalog(folder, options, { guard, ...listeners })
   const principal = { ...subject !== undefined && { subject }, scopes: splitScopes(scopes) }
-  const caller = catalog.as(principal, { capabilities: TERMINAL_CAPABILITIES })
+  const capabilities = plainHost === true ? {} : TERMINAL_CAPABILITIES
+  const caller = catalog.as(principal, { capabilities })
   return { caller, close: catalog.close }
 }
 
 /** The errors of a request, in words for somebody at a terminal. */
-async function toCommandError (error: unknown): Promise<unknown> {
+async function toCommandError (error: unknown, flags: CallFlags): Promise<unknown> {
   const { AnswerError, QuestionError } = await import('../testing/answered-rounds.ts')
   const { RequestError } = await import('../testing/exchange.ts')
   if (error instanceof QuestionError) return toQuestionFailure(error)
   if (error instanceof AnswerError) {
     return new UsageError(`--answer ${error.keys.join(', ')}: the tool has not asked this`)
   }
-  return error instanceof RequestError ? toRequestFailure(error) : error
+  return error instanceof RequestError ? toRequestFailure(error, flags) : error
 }
 
 function toQuestionFailure ({ question: { key, kind, message } }: QuestionError): CommandError {
@@ -125,10 +143,14 @@ function toQuestionFailure ({ question: { key, kind, message } }: QuestionError)
 }
 
 const NOT_AT_A_TERMINAL = 'a terminal has no model and no roots, so that the request was declined'
+const NOT_IN_A_PLAIN_HOST = 'a plain host has no capabilities, and this tool does not relay its questions'
 
-function toRequestFailure ({ code, message: text, cause }: RequestError): CommandError {
+function toRequestFailure (
+  { code, message: text, cause }: RequestError, { plainHost }: CallFlags
+): CommandError {
   const message = toPlain(text)
-  if (code === -32021) return new CommandError('request', `${message}; ${NOT_AT_A_TERMINAL}`)
+  const lack = plainHost === true ? NOT_IN_A_PLAIN_HOST : NOT_AT_A_TERMINAL
+  if (code === -32021) return new CommandError('request', `${message}; ${lack}`)
   return new CommandError('request', cause instanceof Error ? `${message}: ${describe(cause)}` : message)
 }
 

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
 import type { TestCaller } from '../testing/catalog.ts'
+import type { ExchangeListeners } from '../testing/exchange.ts'
 import type { ClientFacts } from './client/remote-service.ts'
 import { UsageError, type Surroundings } from './command.ts'
 
@@ -11,6 +12,7 @@ export interface RemoteFlags {
   readonly token?: string
   readonly tokenFile?: string
   readonly header: readonly string[]
+  readonly plainHost?: true
 }
 
 /** The help of commands that take a URL. */
@@ -34,21 +36,20 @@ export interface OpenedRemote {
   close (): Promise<void>
 }
 
-/**
- * Rejects with a ConnectionError.
- * @param onNotification is called with each notification about a request, as JSON.
- */
+/** Rejects with a ConnectionError. */
 export async function openRemote (
   url: string, flags: RemoteFlags, { environment, version }: Surroundings,
-  onNotification: (json: string) => void = () => {}
+  { onNotification = () => {}, onText = () => {} }: ExchangeListeners = {}
 ): Promise<OpenedRemote> {
   if (!URL.canParse(url)) throw new UsageError(`${url} is no URL`)
   const { openService } = await import('./client/open-service.ts')
   const { CatalogCaller } = await import('../testing/catalog-caller.ts')
-  const client: ClientFacts = { info: { name: 'trivet', version }, capabilities: REMOTE_CAPABILITIES }
+  const capabilities = flags.plainHost === true ? {} : REMOTE_CAPABILITIES
+  const client: ClientFacts = { info: { name: 'trivet', version }, capabilities }
   const service = await openService({ url, headers: await readHeaders(flags, environment) }, client)
   const caller = new CatalogCaller({
     isRemote: true,
+    onText,
     send: async (request, _sender, report) => await service.send(request, (json) => {
       report.addNotification(json)
       onNotification(json)

@@ -79,5 +79,6 @@ t.test('a URL is shown, and enter says that it was opened', async (t) => {
 t.test('a question for a model is declined with a line that says so', async (t) => {
   const { err, exitCode } = await call('sample')
   t.equal(exitCode, 1)
-  t.match(err, /sampling; a terminal has no model and no roots, so that the request was declined\n$/)
+  t.match(err, /needs: sampling\. It asks the model/)
+  t.match(err, /; a terminal has no model and no roots, so that the request was declined\n$/)
 })

@@ -147,6 +147,29 @@ t.test('a list that takes much of a model\'s context', async (t) => {
   t.equal(long.length, 1)
 })
 
+t.test('calls that some clients cannot make', async (t) => {
+  const called = (name: string, options: string, run = "() => 'x'") => ({
+    [`tools/${name}.ts`]: `import { elicit, sample } from 'trivet'\n${toolModule(name, options, run)}`
+  })
+  const form = "async (_, ctx) => ctx.ask({ a: elicit.form({ message: 'A?', schema: { type: 'object' } }) })"
+  const sampled = 'async (_, ctx) => ctx.ask({ a: sample({ messages: [], maxTokens: 9 }) })'
+  const files = {
+    ...called('asks', '', form),
+    ...called('consents', 'relayQuestions: false', form),
+    ...called('relays', 'relayQuestions: true', form),
+    ...called('samples', '', sampled),
+    ...called('requires', "task: 'required', timeoutMs: 60_001"),
+    ...called('allows', "task: 'allowed', timeoutMs: 60_001"),
+    ...called('lasts', 'timeoutMs: 60_001'),
+    ...called('ends', 'timeoutMs: 60_000')
+  }
+  t.strictSame(await adviceOf(t, files), [
+    'tools/asks.ts run unasked', 'tools/lasts.ts timeoutMs long-call', 'tools/requires.ts task tasks-only'
+  ])
+  const off = { ...files, 'server.yaml': 'continueTool: off\n' }
+  t.strictSame(await adviceOf(t, off), ['tools/lasts.ts timeoutMs long-call'], 'without continue_call')
+})
+
 t.test('--ignore turns advice off by its name', async (t) => {
   const files = { 'tools/a.ts': tool('a.b', 'Does one thing.', 'x: {}') }
   t.strictSame((await adviceOf(t, files)).length, 3)
