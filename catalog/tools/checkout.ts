@@ -24,6 +24,8 @@ export default defineTool({
     required: ['ordered']
   },
   annotations: { destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  // The customer's consent. A model that passed the question on could answer it by itself.
+  relayQuestions: false,
   async run ({ basketId }, ctx) {
     const basket = await ctx.handles(baskets).read(basketId)
     // A repeated call returns the same order, so nothing is ordered twice.

@@ -4,6 +4,7 @@ import { isObject } from '../../protocol/json-rpc.ts'
 import type { Prompt, Tool } from '../../protocol/primitives.ts'
 import type { CatalogContents, Located } from '../compiled/contents.ts'
 import type { Snapshot } from '../compiled/snapshot.ts'
+import { adviseOnCalls } from './calls.ts'
 import type { CatalogAdvice, Advise, Listed } from './piece.ts'
 import { adviseOnSchema } from './schemas.ts'
 
@@ -23,7 +24,7 @@ const ALIKE = 0.8
 const MIN_WORDS = 4
 
 export function findAdvice (
-  { tools, prompts, passedOver }: CatalogContents, { primitives, settings }: Snapshot
+  { tools, prompts, passedOver }: CatalogContents, { primitives, settings, server }: Snapshot
 ): CatalogAdvice[] {
   const unset = settings.facts.filter(({ isSet, isRequired }) => isRequired && !isSet)
   const pieces: CatalogAdvice[] = [
@@ -41,12 +42,14 @@ export function findAdvice (
     const byName = new Map(definitions.map((located) => [located.definition.name, located]))
     return compiled.map(({ json }) => {
       const entry: T = JSON.parse(json)
-      const { file = '', place = '' } = byName.get(entry.name) ?? {}
-      const advise: Advise = (name, within, rule) => {
-        pieces.push({ name, file, place: [place, within].filter((part) => part !== '').join('.'), rule })
-      }
-      return { entry, advise }
+      return { entry, advise: toAdvise(byName.get(entry.name)) }
     })
+  }
+
+  function toAdvise ({ file = '', place = '' }: Partial<Located<unknown>> = {}): Advise {
+    return (name, within, rule) => {
+      pieces.push({ name, file, place: [place, within].filter((part) => part !== '').join('.'), rule })
+    }
   }
 
   const listedTools = listed<Tool>(tools, primitives.tools)
@@ -55,6 +58,7 @@ export function findAdvice (
     adviseOnDescriptions(entry, Object.entries(entry.inputSchema.properties ?? {}), advise)
     adviseOnSchema(entry.inputSchema, 'inputSchema', advise)
   }
+  for (const located of tools) adviseOnCalls(located, server.continuesCalls, toAdvise(located))
   for (const { entry, advise } of listed<Prompt>(prompts, primitives.prompts)) {
     adviseOnName(entry, advise)
     adviseOnDescriptions(entry, (entry.arguments ?? []).map((argument) => [argument.name, argument]), advise)

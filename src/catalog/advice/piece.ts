@@ -9,6 +9,9 @@ export const ADVICE = {
   'bare-object': 'a property about which the schema says nothing',
   union: 'a choice between many schemas, or within another choice',
   'long-list': 'a list of tools that takes much of a model\'s context',
+  unasked: 'a tool that asks, and does not say whether a model may pass its questions on',
+  'tasks-only': 'a tool that refuses clients without tasks',
+  'long-call': 'a time limit beyond what hosts wait, without a task',
   'missing-setting': 'a setting that the service needs, and that is not set here'
 } as const
 
