@@ -13,7 +13,12 @@ import { openReplica, type Replica, type ReplicaOptions } from './replica.ts'
 import type { Process, World } from './world.ts'
 
 /** Who sends a request. */
-export interface Sender { readonly principal: Principal, readonly address?: string }
+export interface Sender {
+  readonly principal: Principal
+  readonly address?: string
+  /** Whether the client has neither tasks nor elicitation. */
+  readonly isPlain?: boolean
+}
 
 /** `lost`: the client does not know whether the request was served. */
 export type Reply =
@@ -199,13 +204,14 @@ export class Cluster {
   }
 
   #serve (
-    { replica, node: { process } }: Place, { principal, address }: Sender,
+    { replica, node: { process } }: Place, { principal, address, isPlain }: Sender,
     { id, method, params, headers }: {
       id: string | number, method: string, params: object, headers: { [name: string]: string }
     },
     settle: (reply: Reply) => void, openStream: () => MessageSink = refuseStream
   ): void {
-    const _meta = toEnvelopeJson({ ...CLIENT, progressToken: id })
+    const capabilities = isPlain === true ? {} : CLIENT.capabilities
+    const _meta = toEnvelopeJson({ ...CLIENT, capabilities, progressToken: id })
     const text = JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })
     const message = readMessage(JSON.parse(text))
     if (!isRequest(message)) throw new TypeError('the message is not a request')

@@ -144,9 +144,11 @@ export class Commands {
     const { jobs } = this.#parts
     const sender = senderOf(who)
     const job = jobs.add(tool, sender, program)
-    const reply = await this.#call(replica, sender, tool, { job: job.name, program })
+    // The other tools require tasks.
+    const isPlain = tool === 'slow' && jobs.all.length % 2 === 1
+    const reply = await this.#call(replica, { ...sender, isPlain }, tool, { job: job.name, program })
     if (reply.kind !== 'result') return
-    const { taskId } = reply.result
+    const taskId = reply.result.taskId ?? callIn(reply)
     if (typeof taskId === 'string') jobs.noteTask(job, taskId)
     else job.known = 'answer'
   }
@@ -163,9 +165,32 @@ export class Commands {
     return view
   }
 
+  /** Continues a call as a plain client does, with answers to the questions that its model is told of. */
+  async #continue (job: Job, right: Right, replica: number): Promise<void> {
+    const { jobs, world } = this.#parts
+    const before = job.end
+    const sender = { ...withRight(job.sender, right), isPlain: true }
+    // An answer that is lost may have told the result.
+    job.isTold ||= maySee(job, right)
+    const reply = await this.#call(replica, sender, 'continue_call', { call: job.id })
+    if (reply.kind !== 'result' || /There is no such call/.test(textIn(reply))) return
+    if (!maySee(job, right)) return world.fail(`${job.name} was continued with the rights ${right}`)
+    const [, names] = /and answers: \{ (.*) \}\. If/.exec(textIn(reply)) ?? []
+    if (names !== undefined) {
+      const by = `answer-${this.#answers++}`
+      job.answers.add(by)
+      const asked = [...names.matchAll(/"([^"]+)": \{ "by"/g)].map(([, name]) => [name, { by }] as const)
+      const answers = Object.fromEntries(asked)
+      await this.#call(replica + 1, sender, 'continue_call', { call: job.id, answers })
+    } else if (contentOf(reply)?.values !== undefined) {
+      jobs.see(job, { taskId: job.id ?? '', status: 'completed', result: reply.result }, before)
+    }
+  }
+
   /** Looks at a task with any rights. */
   async #look (job: Job, right: Right, replica: number): Promise<void> {
     const { jobs, world } = this.#parts
+    if (job.tool === 'slow') await this.#continue(job, right, replica)
     const before = job.end
     const reply = await this.#send(replica, withRight(job.sender, right), 'tasks/get', { taskId: job.id })
     if (reply.kind !== 'result') return
@@ -272,6 +297,15 @@ export class Commands {
 
 function pick<T> (all: readonly T[], index: number): T | undefined {
   return all[index % Math.max(1, all.length)]
+}
+
+function textIn (reply: Reply): string {
+  return reply.kind === 'result' ? String(reply.result.content?.[0]?.text ?? '') : ''
+}
+
+/** The task that a text tells a model to continue. */
+function callIn (reply: Reply): string | undefined {
+  return /continue_call with call: "(task_[\w-]+)/.exec(textIn(reply))?.[1]
 }
 
 function maySee ({ tool, sender }: Job, right: Right): boolean {

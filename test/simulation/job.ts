@@ -27,6 +27,8 @@ export interface Job {
   known: 'nothing' | 'task' | 'answer'
   id?: string
   readonly steps: Map<string, Step>
+  /** Whether a plain client has its result: the record then goes. */
+  isTold?: boolean
   /** The answers that clients have sent. */
   readonly answers: Set<string>
   /** The end that a client has seen, as text. */

@@ -100,8 +100,10 @@ export class Jobs {
     }
   }
 
-  /** Whether the record of a task that is kept for a short time has expired. */
-  isGone (job: Job): boolean { return job.tool === 'shortly' && this.#recordOf(job) === undefined }
+  /** Whether the record of a task that is kept for a short time has gone. */
+  isGone (job: Job): boolean {
+    return (job.tool === 'shortly' || job.isTold === true) && this.#recordOf(job) === undefined
+  }
 
   /** Those that an operator can let run now. */
   get retriable (): readonly Job[] {
@@ -153,9 +155,8 @@ export class Jobs {
     step.value = value
   }
 
-  crash (name: string): void {
+  crash (name: string, by: 'handler' | 'undo'): void {
     const job = this.find(name)
-    const by = this.#recordOf(job)?.undo === undefined ? 'handler' : 'undo'
     const crashes = ++job.crashes[by]
     // An operator who lets it run again begins the count anew.
     if (crashes > MAX_CRASHES * (1 + job.retries)) {

@@ -10,6 +10,7 @@ interface Mutation {
 }
 
 const TABLE = 'tasks/transition-table.ts'
+const FIRST_RUN = 'tasks/calls/first-run.ts'
 const TRANSITIONS = 'tasks/transitions.ts'
 const STATES = 'tasks/states.ts'
 const ACCESS = 'tasks/access.ts'
@@ -39,7 +40,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a lost reply to the creation of a task makes a ghost',
     edits: [
-      ['tasks/first-run.ts', 'error instanceof StoreUnavailable && this.#rule.mayRerun', 'false'],
+      [FIRST_RUN, 'error instanceof StoreUnavailable && this.#options.rule.mayRerun', 'false'],
       ['tasks/records.ts', 'if (error instanceof StoreUnavailable) this.#removals.add(key.state)', '']
     ]
   },
@@ -124,7 +125,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a task that a paused replica creates has no due time',
-    edits: [['tasks/first-run.ts', 'if (clock.monotonic() >= heldAt + leaseMs) {', 'if (leaseMs === 0) {']]
+    edits: [[FIRST_RUN, 'if (clock.monotonic() >= heldAt + leaseMs) {', 'if (leaseMs === 0) {']]
   },
   {
     name: 'a stream ignores that it has missed events',

@@ -52,7 +52,7 @@ async function follow ({ job, program }: Arguments, ctx: Context) {
       case 'sleep': await ctx.sleep(operation.ms); break
       case 'wait': await probe().pause(operation.ms); break
       case 'progress': ctx.progress(index, program.length, key); break
-      case 'crash': await probe().crash(job); break
+      case 'crash': await probe().crash(job, 'handler'); break
       case 'throw': throw new Error('as the program says')
       case 'ask': await ask(operation.questions === 2 ? [`${key}-a`, `${key}-b`] : [`${key}-a`]); break
       case 'ask-and-sleep': await Promise.all([ask([`${key}-a`]), ctx.sleep(operation.ms)]); break
@@ -83,7 +83,7 @@ async function undo ({ job }: Arguments, ctx: UndoContext) {
   }
   await step('undo-1')
   await ctx.sleep(15_000)
-  if (job.endsWith('2')) await probe().crash(job)
+  if (job.endsWith('2')) await probe().crash(job, 'undo')
   if (job.endsWith('3')) throw new Error('this cannot be undone')
   await step('undo-2')
   probe().undone(job)
@@ -103,7 +103,9 @@ export const guarded = defineTool({ ...again, name: 'guarded', scopes: ['work'] 
 export const brief = defineTool({ ...again, name: 'brief', ttlMs: 20_000 })
 export const single = defineTool({ ...again, name: 'single', limits: { running: 1 } })
 export const fragile = defineTool({ ...task, name: 'fragile' })
-export const slow = defineTool({ ...common, name: 'slow', task: 'allowed', onReplicaLoss: 'rerun' })
+export const slow = defineTool({
+  ...common, name: 'slow', task: 'allowed', onReplicaLoss: 'rerun', relayQuestions: true
+})
 export const later = defineTool({ ...again, name: 'later' })
 export const undone = defineTool({ ...again, name: 'undone', undo })
 export const singly = defineTool({ ...again, name: 'singly', limits: { running: 1 }, undo })
