@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import { createService } from '../../src/app.ts'
+import { createService, type AppOptions } from '../../src/app.ts'
 import { createLoadGuard } from '../../src/catalog/compiled/load-guard.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 import { until } from './deadline.ts'
@@ -11,11 +11,12 @@ import type { Service } from './service.ts'
 
 /** Builds the app of a catalog with its admin app. Neither listens. */
 export async function buildMetered (
-  t: Test, files: Files
+  t: Test, files: Files, options: AppOptions = {}
 ): Promise<{ readonly app: FastifyInstance, readonly readMetrics: () => Promise<string> }> {
   const catalog = await writeCatalog(t, files)
   const build = { version: '1.2.3', node: '20.19.0' }
-  const { app, admin } = await createService({ catalog, ...QUIET }, { guard: createLoadGuard(), build })
+  const own = { guard: createLoadGuard(), build }
+  const { app, admin } = await createService({ catalog, ...QUIET, ...options }, own)
   if (admin === undefined) throw new Error('no admin app')
   t.teardown(async () => {
     await app.close()

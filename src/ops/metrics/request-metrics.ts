@@ -19,6 +19,9 @@ const MAX_NAMES = 200
 /** Stands for names above the limit, and for methods that the service does not have. */
 const OTHER = 'other'
 
+/** The answers that are no result: the work goes on, or waits for answers. */
+const TOLD: ReadonlySet<string> = new Set(['task', 'goes_on', 'relayed', 'input_required'])
+
 interface Series { observe (seconds: number): void }
 
 /** The series of one name, by the type of the error. An empty type is success. */
@@ -37,6 +40,12 @@ export function createRequestMetrics (registry: Registry) {
     name: 'trivet_http_refusals_total',
     help: 'HTTP requests that were refused before a method was called.',
     labelNames: ['http_response_status_code'],
+    registers
+  })
+  const answers = new Counter({
+    name: 'trivet_call_answers_total',
+    help: 'Answers to calls of tools: the result, a task, or what the client or its model must do next.',
+    labelNames: ['answer'],
     registers
   })
   const active = new Set<Observed>()
@@ -75,9 +84,17 @@ export function createRequestMetrics (registry: Registry) {
       if (observed.refused !== undefined) refusals.inc({ http_response_status_code: ending.status ?? OTHER })
       if (!observed.isBegun) return
       active.delete(observed)
+      const answer = toAnswer(observed, ending)
+      if (answer !== undefined) answers.inc({ answer })
       findSeries(observed, toErrorType(observed, ending)).observe(ending.durationMs / 1000)
     }
   }
+}
+
+/** Returns `undefined` for what is no answer to a call, such as the work that goes on after one. */
+function toAnswer ({ method, special }: Observed, { status, protocolError }: Ending): string | undefined {
+  if (method !== 'tools/call' || status === undefined || protocolError !== undefined) return undefined
+  return special === undefined || !TOLD.has(special) ? 'result' : special
 }
 
 function toErrorType ({ isToolError }: Observed, { isCancelled, protocolError }: Ending): string {

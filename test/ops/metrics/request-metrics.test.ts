@@ -17,6 +17,25 @@ const OBSERVED = {
 }
 const ENDED = { durationMs: 1, status: 200, protocolError: undefined, error: undefined, isCancelled: false }
 
+t.test('counts how calls were answered, and not the work that goes on', async (t) => {
+  const { app, readMetrics } = await buildMetered(t, {
+    'tools/sleeps.ts': toolModule('sleeps', "task: 'allowed'", 'async (_, ctx) => ctx.sleep(60_000)'),
+    'tools/asks.ts': `import { elicit } from 'trivet'\n${toolModule(
+      'asks', "task: 'allowed'", `async (_, ctx) => ctx.ask({
+        go: elicit.url({ message: 'x', url: 'https://a.example' }) })`
+    )}`
+  }, { taskWaitMs: 2000 })
+  const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
+  const tasks = { 'io.modelcontextprotocol/clientCapabilities': capabilities }
+  for (const name of ['sleeps', 'asks']) await send(app, call(name))
+  await send(app, { ...call('sleeps'), meta: tasks })
+  t.strictSame(linesOf(await readMetrics(), 'trivet_call_answers_total').toSorted(), [
+    'trivet_call_answers_total{answer="goes_on"} 1',
+    'trivet_call_answers_total{answer="relayed"} 1',
+    'trivet_call_answers_total{answer="task"} 1'
+  ])
+})
+
 t.test('counts by method, name and outcome, and never by the client\'s text', async (t) => {
   const { app, readMetrics } = await buildMetered(t, {
     'tools/echo.ts': toolModule('echo'),
@@ -57,6 +76,7 @@ t.test('counts by method, name and outcome, and never by the client\'s text', as
   t.strictSame(linesOf(text, 'trivet_http_refusals_total'), [
     'trivet_http_refusals_total{http_response_status_code="404"} 1'
   ])
+  t.strictSame(linesOf(text, 'trivet_call_answers_total'), ['trivet_call_answers_total{answer="result"} 7'])
   t.strictSame(linesOf(text, 'trivet_active_requests'), ['trivet_active_requests 0'])
   t.notMatch(text, 'marker4711')
 })
