@@ -43,9 +43,9 @@ const HOSTS: ReadonlyArray<readonly [kind: string, capabilities: object]> = [
 
 type Call = (tool: string) => Promise<Message>
 
-/** Returns the table. It takes a second or two: hosts wait. */
+/** Returns the table. It takes about ten seconds: hosts wait. */
 export async function toHostsTable (t: Test): Promise<string> {
-  const options = { constants: { taskGraceMs: 50 }, taskWaitMs: 100 }
+  const options = { constants: { taskGraceMs: 50 }, taskWaitMs: 1000 }
   const on = await buildApp(t, toFiles(TOOLS), options)
   const off = await buildApp(t, { ...toFiles(TOOLS), 'server.yaml': 'continueTool: off\n' }, options)
   const [urlOn, urlOff] = [await listen(on), await listen(off)]

@@ -19,7 +19,7 @@ const FORM = "elicit.form({ message: 'Which size?', schema: { type: 'object', re
 const TOOLS = {
   order_cake: [`task: 'allowed', relayQuestions: true, ${OUTPUT}`, `async (_, ctx) => {
     const { size } = await ctx.ask({ size: ${FORM} })
-    await ctx.sleep(1200)
+    await ctx.sleep(2500)
     return { size: size.content.size } }`]
 } as const
 
@@ -50,7 +50,7 @@ const CLIENTS: { readonly [name: string]: (url: URL) => Promise<PlainCaller> } =
 
 /** @param marks whether texts in place of structured content are errors, as the service sends them. */
 async function connect (t: Test, name: string, marks = true): Promise<PlainCaller> {
-  const app = await serveTools(t, TOOLS, { taskWaitMs: 200 })
+  const app = await serveTools(t, TOOLS, { taskWaitMs: 1000 })
   if (!marks) {
     app.addHook('onSend', async (_request, _reply, payload) => (
       String(payload).startsWith('{"jsonrpc"') ? String(payload).replace(',"isError":true', '') : payload

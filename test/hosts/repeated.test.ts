@@ -115,6 +115,6 @@ t.test('a repetition of a call that goes on is told how to continue it', async (
   const client = new KeyClient(await serve(t, { taskWaitMs: 100 }), { user: 'ada' })
   const first = await client.keyed('k', 'orders', { ms: 500 })
   t.equal(callOf(await client.keyed('k', 'orders', { ms: 500 })), callOf(first))
-  await pause(600)
+  await pause(2000)
   t.match(await client.continue(callOf(first)), { content: [{ text: 'order 1' }] })
 })

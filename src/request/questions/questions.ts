@@ -23,7 +23,6 @@ export function readQuestions (
   const questionsByKey = Object.entries(requests).flatMap(([key, request]) => {
     const report = (rule: string) => problems.push(`ask, ${JSON.stringify(key)}: ${rule}`)
     if (key === '') report('a key must not be empty')
-    if (key === '__proto__') report('no client can answer under this key')
     const question = toQuestion(request, report)
     if (question === undefined) return []
     const earlier = before(key)
