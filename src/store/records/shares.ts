@@ -71,8 +71,8 @@ export function createShares (store: StateStore, purpose: string, share: number)
     async shorten (network: string | undefined, key: StateKey, ms: number): Promise<void> {
       if (network === undefined) return
       const place = toPlace(network, key)
-      const taken = await store.peek(place)
-      if (taken !== undefined) await store.replace(place, taken.version, EMPTY_VALUE, { idleMs: ms })
+      const record = await store.peek(place)
+      if (record !== undefined) await store.replace(place, record.version, EMPTY_VALUE, { idleMs: ms })
     },
     /** Frees the place of a record that does not exist any more. Does not reject. */
     async free (network: string | undefined, key: StateKey): Promise<void> {

@@ -86,8 +86,8 @@ export class ContinuedCalls {
       return null
     }
     const isNew = ([name]: readonly [string, unknown]) => record.questions[name]?.isAnswered !== true
-    const given = Object.fromEntries(Object.entries(answers).filter(isNew))
-    const { responses, problems } = await readRelayedAnswers(questions, given)
+    const newAnswers = Object.fromEntries(Object.entries(answers).filter(isNew))
+    const { responses, problems } = await readRelayedAnswers(questions, newAnswers)
     if (Object.keys(responses).length > 0) await access.update(request.principal, key.id, responses)
     if (problems.length === 0) return null
     request.observed.special = 'relayed'

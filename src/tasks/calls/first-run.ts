@@ -121,10 +121,11 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   #await (work: Promise<string>, isAtOnce: boolean): Promise<Outcome> {
     return new Promise<Outcome>((resolve, reject) => {
       let isDecided = false
-      const answerDirectly = () => work.then(
-        (result) => resolve(this.#toDirectResult(result)),
-        (error: unknown) => reject(this.#toDirectError(error))
-      )
+      const answerDirectly = () => {
+        work.then((result) => this.#toDirectResult(result)).then(
+          resolve, (error: unknown) => reject(this.#toDirectError(error))
+        )
+      }
       const becomeTask = this.#becomeTask = () => {
         if (isDecided) return
         isDecided = true
