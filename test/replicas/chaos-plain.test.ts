@@ -9,12 +9,13 @@ import t from 'tap'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { toReplicaEnvironment } from '../helpers/replicas.ts'
-import { toPost, type Message } from '../helpers/request.ts'
+import type { Message } from '../helpers/request.ts'
 import { callOf, textOf } from '../hosts/plain-client.ts'
 import { hasNginx, startNginx } from '../servers/nginx.ts'
 import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 import { toFiles } from '../tasks/task-client.ts'
 import { openPlaces, type Place } from './places.ts'
+import { postAgain } from './post-again.ts'
 
 const CALLS = Number(process.env.CHAOS_CALLS ?? 20)
 const STEPS = ['order', 'bake', 'deliver']
@@ -105,24 +106,14 @@ async function orderCake (url: string, order: string): Promise<{ text: string, r
   return { text: textOf(result) || JSON.stringify(result), requests }
 }
 
-/** Sends a request again after a failure of the connection or of the state, as hosts and their users do. */
+/** Hosts and their users send a request again after a failure. */
 async function send (
-  url: string, name: string, args: object, more: { readonly [name: string]: string }
+  url: string, name: string, args: object, headers: { readonly [name: string]: string }
 ): Promise<Message> {
-  const params = { name, arguments: args }
-  const { headers, body } = toPost({ method: 'tools/call', params, headers: more })
-  const deadline = performance.now() + DEADLINE_MS
-  for (;;) {
-    try {
-      const answer = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) })
-      const { result, error }: Message = await answer.json()
-      if (answer.status < 500 && error?.code !== 503) return result ?? error
-    } catch {
-      // The replica was killed.
-    }
-    if (performance.now() > deadline) return { content: [{ text: 'no answer' }] }
-    await pause(100)
-  }
+  const parts = { method: 'tools/call', params: { name, arguments: args }, headers }
+  const noAnswer = { response: { result: { content: [{ text: 'no answer' }] } } }
+  const { response }: { response: Message } = await postAgain(url, parts, DEADLINE_MS).catch(() => noAnswer)
+  return response.result ?? response.error
 }
 
 /** What each step returned to the handler, by order and step. */

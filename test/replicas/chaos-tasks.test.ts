@@ -12,9 +12,10 @@ import { hasNginx, startNginx } from '../servers/nginx.ts'
 import { startRedisFailover, type RedisFailover } from '../servers/redis-failover.ts'
 import { hasRedisServer } from '../servers/redis-server.ts'
 import { toReplicaEnvironment } from '../helpers/replicas.ts'
-import { toPost, type Message } from '../helpers/request.ts'
+import type { Message } from '../helpers/request.ts'
 import { TaskClient, toFiles } from '../tasks/task-client.ts'
 import { openPlaces, type Place } from './places.ts'
+import { postAgain } from './post-again.ts'
 
 const { CHAOS_TASKS } = process.env
 const TASKS = Number(CHAOS_TASKS ?? 16)
@@ -93,7 +94,7 @@ async function check (t: Test, over: AbortController): Promise<void> {
     }
   })
   const url = `${await startNginx(t, places.map(({ port }) => port))}/mcp`
-  const client = toClient(url)
+  const client = new TaskClient(async (parts) => await postAgain(url, parts))
   const created: Message[] = await Promise.all(
     Array.from({ length: TASKS }, async (_, index) => await client.call('work', { task: String(index) }))
   )
@@ -166,24 +167,6 @@ function valuesOf (lines: readonly Line[]): Map<string, Set<string>> {
     values.set(`${task} ${step}`, (values.get(`${task} ${step}`) ?? new Set()).add(value))
   }
   return values
-}
-
-/** A client that sends a request again after a failure of the connection or of the state. */
-function toClient (url: string): TaskClient {
-  return new TaskClient(async (parts) => {
-    const { headers, body } = toPost(parts)
-    for (;;) {
-      try {
-        const signal = AbortSignal.timeout(10_000)
-        const answer = await fetch(url, { method: 'POST', headers, body, signal })
-        const response: Message = await answer.json()
-        if (answer.status < 500 && response.error?.code !== 503) return { status: answer.status, response }
-      } catch {
-        // The replica was killed.
-      }
-      await pause(100)
-    }
-  })
 }
 
 async function untilEnd (client: TaskClient, taskId: string): Promise<Message> {
