@@ -194,17 +194,17 @@ class Compilation {
 
   #compileOwnTools (tools: ReadonlyArray<Compiled<CompiledTool, ToolDefinition>>): CompiledTool[] {
     const compiled = tools.map((tool) => tool.compiled)
-    const own = compileContinueTool(compiled, this.#compilers, (place, rule) => {
+    const continueTool = compileContinueTool(compiled, this.#compilers, (place, rule) => {
       throw new TypeError(`unreachable: ${CONTINUE_TOOL}, ${place}: ${rule}`)
     })
-    if (own === undefined) return []
+    if (continueTool === undefined) return []
     for (const { compiled, located } of tools) {
       if (compiled.key !== CONTINUE_TOOL) continue
       const rule = `${CONTINUE_TOOL} is a tool of the service, which continues calls of tools with task or ` +
         'relayQuestions: choose another name, or write continueTool: off in server.yaml'
       this.#reporterOf(located)('name', rule)
     }
-    return [own]
+    return [continueTool]
   }
 
   #checkCreators (handles: ReadonlyArray<Compiled<HandleKind>>): void {

@@ -2,7 +2,7 @@
 
 import { LIST_NAMES, type ListName } from '../../../protocol/notifications.ts'
 import { byKey, type CompiledPrimitive } from '../compiled-primitive.ts'
-import { scopesToSee, toScopesKey, waysToSee } from '../scopes/access-rule.ts'
+import { toScopesKey, toWaysKey, waysToSee } from '../scopes/access-rule.ts'
 import type { ScopeHierarchy } from '../scopes/scope-hierarchy.ts'
 import type { Snapshot } from '../snapshot.ts'
 
@@ -45,11 +45,6 @@ function findChanged (before: readonly CompiledPrimitive[], after: readonly Comp
     ...before.filter((entry) => !isSame(entry, next.get(entry.key))),
     ...after.filter((entry) => !isSame(entry, old.get(entry.key)))
   ].flatMap(waysToSee)
-}
-
-function toWaysKey (entry: CompiledPrimitive): string {
-  const { seenWith } = entry
-  return seenWith === undefined ? toScopesKey(scopesToSee(entry)) : JSON.stringify(seenWith)
 }
 
 function hasMoved (before: readonly CompiledPrimitive[], after: readonly CompiledPrimitive[]): boolean {

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { CacheScope } from '../../../protocol/primitives.ts'
 import type { CompiledPrimitive } from '../compiled-primitive.ts'
 import type { ResultWriter } from '../results/result-json.ts'
-import { maySee, toScopesKey, waysToSee, type IsGranted } from '../scopes/access-rule.ts'
+import { maySee, toScopesKey, toWaysKey, waysToSee, type IsGranted } from '../scopes/access-rule.ts'
 import { createPages, toEntryBytes, type Pages } from './pages.ts'
 
 export interface ListOptions {
@@ -47,7 +47,7 @@ function createOfferedList (
   { writer, pageSize, listTtlMs, openCacheScope }: ListOptions
 ): OfferedList {
   // Most entries need the same scopes as others: whether a caller sees them is found once for all.
-  const needed = offered.map((entry) => waysToSee(entry).map(toScopesKey).join(' or '))
+  const needed = offered.map(toWaysKey)
   const examples = new Map(offered.map((entry, index) => [needed[index], entry]))
   const deciding = [...new Set([...examples.values()].flatMap((entry) => waysToSee(entry).flat()))]
   // `public` only if the list is the same for every caller, and everyone may be a caller.

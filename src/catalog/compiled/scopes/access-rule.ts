@@ -28,6 +28,11 @@ export function waysToSee (primitive: Guarded): ReadonlyArray<readonly string[]>
   return primitive.seenWith ?? [scopesToSee(primitive)]
 }
 
+/** Tells apart who sees primitives. */
+export function toWaysKey (primitive: Guarded): string {
+  return waysToSee(primitive).map(toScopesKey).join(' or ')
+}
+
 export function maySee (primitive: Guarded, isGranted: IsGranted): boolean {
   return waysToSee(primitive).some((scopes) => scopes.every(isGranted))
 }
