@@ -97,7 +97,7 @@ export class TaskRecords {
     try {
       return await this.#create(key, record)
     } catch (error) {
-      // The place would count until the time limit of the task. It may be that of the first call.
+      // The place would count until the time limit of the task. One that was taken may be the first call's.
       if (isReserved || !(error instanceof TaskTaken)) await this.release(key, record).catch(() => {})
       throw error
     }

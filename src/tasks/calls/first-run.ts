@@ -13,6 +13,7 @@ import { StoreUnavailable } from '../../store/records/state-store.ts'
 import { toOwnError } from './answers.ts'
 import type { CallWaiters } from './waiters.ts'
 import { toFirstRecord, type FirstRunOptions } from './first-record.ts'
+import { findFirst } from './names.ts'
 import { TaskJournal, type JournalOwner } from '../journal.ts'
 import type { TaskRecord } from '../record.ts'
 import { TaskTaken, type CreatedTask, type TaskKey } from '../records.ts'
@@ -219,9 +220,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     const { name } = this.#options
     const key = name?.first ?? records.newKey(principal)
     // A repetition must not move the due time of the first call.
-    for (const named of name === undefined ? [] : [name.first, ...name.others]) {
-      if (await records.read(named) !== undefined) throw new TaskTaken()
-    }
+    if (name !== undefined && await findFirst(records, name) !== undefined) throw new TaskTaken()
     const heldAt = clock.monotonic()
     // Without a due time, a task is lost with its replica. The answer also tells the time of the store.
     await transitions.hold(key, 0)

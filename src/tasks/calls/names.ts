@@ -5,6 +5,7 @@ import type { RequestContext } from '../../request/pipeline/request-context.ts'
 import { readCallKey, reusedKey } from '../../request/pipeline/run-deduped.ts'
 import type { StartingCall } from '../../request/pipeline/seams.ts'
 import { toCanonicalJson } from '../../request/questions/request-state.ts'
+import type { SeenTask } from '../access.ts'
 import type { TaskRecord } from '../record.ts'
 import type { TaskKey, TaskRecords } from '../records.ts'
 
@@ -26,6 +27,17 @@ export function nameCall (
   const identity = toCanonicalJson([networkOf(request.caller), tool.key, ...key])
   const [first, ...others] = records.keysFor(request.principal, identity)
   return { first, others, isGiven: key[0] === 'key' }
+}
+
+/** Resolves to the record of the first call, whichever replica has named it. */
+export async function findFirst (
+  records: TaskRecords, { first, others }: CallName
+): Promise<SeenTask | undefined> {
+  for (const key of [first, ...others]) {
+    const stored = await records.read(key)
+    if (stored !== undefined) return { key, ...stored }
+  }
+  return undefined
 }
 
 /** Throws a ToolError if the first call of the name had other arguments. */

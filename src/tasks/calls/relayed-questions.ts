@@ -72,8 +72,8 @@ export async function readRelayedAnswers (
   for (const [name, answer] of Object.entries(answers)) {
     const question = questions.find((one) => one.name === name)
     const content = question === undefined ? answer : withDefaults(question, answer)
-    const own = question === undefined ? ['is no open question'] : await findProblems(question, content)
-    if (own.length > 0) problems.push(...own.map((problem) => `${quote(name)} ${problem}`))
+    const wrong = question === undefined ? ['is no open question'] : await findProblems(question, content)
+    if (wrong.length > 0) problems.push(...wrong.map((problem) => `${quote(name)} ${problem}`))
     else responses.push([name, { action: 'accept', ...question?.way === 'form' && { content } }])
   }
   const more = problems.length - MAX_PROBLEMS

@@ -72,22 +72,23 @@ function continueWith (call: string): string {
 
 function toExample ({ name, params, way }: CallQuestion): string {
   const fields = way === 'form' ? Object.keys(fieldsOf(params)) : []
-  const content = fields.length === 0 ? '{}' : `{ ${fields.map((field) => `${quote(field)}: …`).join(', ')} }`
-  return `${quote(name)}: ${content}`
+  const members = fields.map((field) => `${toJson(field)}: …`).join(', ')
+  const content = members === '' ? '{}' : `{ ${members} }`
+  return `${toJson(name)}: ${content}`
 }
 
 function toQuestionText ({ name, params, way }: CallQuestion): string {
   const message = String(params.message ?? '')
   if (way === 'link') {
-    return `Link ${quote(name)}: ${message}\nShow the user this link, to open it: ${String(params.url)}`
+    return `Link ${toJson(name)}: ${message}\nShow the user this link, to open it: ${String(params.url)}`
   }
   const { required } = isObject(params.requestedSchema) ? params.requestedSchema : {}
   const needed = new Set<unknown>(Array.isArray(required) ? required : [])
   const fields = Object.entries(fieldsOf(params)).map(([field, schema]) => (
-    `${quote(field)} (${needed.has(field) ? 'required' : 'optional'}): ${describeField(schema)}`
+    `${toJson(field)} (${needed.has(field) ? 'required' : 'optional'}): ${describeField(schema)}`
   ))
   const note = way === 'none' ? '\nOnly the user can answer it, in a client with elicitation.' : ''
-  return `Question ${quote(name)}: ${message}${fields.length === 0 ? '' : `\n${toList(fields)}`}${note}`
+  return `Question ${toJson(name)}: ${message}${fields.length === 0 ? '' : `\n${toList(fields)}`}${note}`
 }
 
 function fieldsOf ({ requestedSchema }: CallQuestion['params']): { readonly [name: string]: unknown } {
@@ -143,6 +144,7 @@ function describeBounds (low: unknown, high: unknown, unit: string): string[] {
   return parts.length === 0 ? [] : [`${parts.join(' and ')} ${unit}`.trimEnd()]
 }
 
-const quote = (text: string): string => JSON.stringify(text)
+/** Not cut: the model must write the same name. */
+const toJson = (text: string): string => JSON.stringify(text)
 
 const toList = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n')

@@ -13,7 +13,7 @@ import type { StartingCall } from '../../request/pipeline/seams.ts'
 import type { InputRound } from '../../request/questions/input-round.ts'
 import type { SeenTask, TaskAccess } from '../access.ts'
 import { toCallResult, toGoesOnResult, toRelayedResult, toTaskResult } from './answers.ts'
-import { assertSameCall, type CallName } from './names.ts'
+import { assertSameCall, findFirst, type CallName } from './names.ts'
 import { partQuestions, type NamedRequests } from './relayed-questions.ts'
 import { taskIdOf, unaskedText } from './texts.ts'
 import type { CallWaits } from './waits.ts'
@@ -99,7 +99,7 @@ export class CallWaiters {
   ): Promise<string | undefined> | undefined {
     if (call.isRetry) return this.#resume(request, call, options)
     if (options.name?.isGiven !== true) return undefined
-    return this.#findFirst(options.name).then(async (first) => (
+    return findFirst(this.#dependencies.records, options.name).then(async (first) => (
       first && await this.#joinFirst(request, call, first, options)
     ))
   }
@@ -123,7 +123,7 @@ export class CallWaiters {
   async join (
     request: RequestContext, call: StartingCall, name: CallName, options: CallOptions
   ): Promise<string> {
-    const first = await this.#findFirst(name)
+    const first = await findFirst(this.#dependencies.records, name)
     if (first === undefined) throw new ToolError('The first such call has just ended. Repeat the call.')
     return await this.#joinFirst(request, call, first, options)
   }
@@ -162,14 +162,6 @@ export class CallWaiters {
     const taskAt = takesTasks ? this.#toTaskTime(request) : undefined
     const options = { keepMs: ANNOUNCED_MS, isError: hasOutputSchema(call), taskAt }
     return await this.follow(request, round, id, options)
-  }
-
-  async #findFirst ({ first, others }: CallName): Promise<SeenTask | undefined> {
-    for (const key of [first, ...others]) {
-      const stored = await this.#dependencies.records.read(key)
-      if (stored !== undefined) return { key, ...stored }
-    }
-    return undefined
   }
 
   async #joinFirst (
