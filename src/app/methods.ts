@@ -4,6 +4,7 @@ import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { createMethods, type MethodDependencies } from '../request/methods/method-list.ts'
 import { createFirstAnswers } from '../store/records/first-answers.ts'
 import { createHandles } from '../store/records/handles.ts'
+import { waitWithin } from '../ops/config/config.ts'
 import { redact } from '../ops/audit/redaction.ts'
 import { createTasks, type Tasks } from '../tasks/tasks.ts'
 import type { OpenedState } from './state.ts'
@@ -31,7 +32,7 @@ export function openTasks ({ config, backend, catalog, sealer, log, clock }: Ope
     log,
     maxPerOwner: config.maxTasksPerCaller,
     graceMs: config.taskGraceMs,
-    waitMs: config.taskWaitMs ?? Math.min(MAX_WAIT_MS, config.requestTimeoutMs * 5 / 6),
+    waitMs: config.taskWaitMs ?? waitWithin(config.requestTimeoutMs, MAX_WAIT_MS),
     patienceMs: config.taskPatienceMs,
     leaseMs: config.taskLeaseMs,
     now: clock.now,

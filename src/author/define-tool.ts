@@ -106,8 +106,8 @@ export interface ToolOptions<I, O> extends CommonOptions {
    * the tool `continue_call`. The answers are checked against the form's schema.
    *
    * The model could answer by itself, and nobody can tell. Never use it for consent, for payments, or for
-   * anything that the user must say in person. `false` by default. Links of `elicit.url` reach the user in
-   * this way whatever it says, if `task` or this is set.
+   * anything that the user must say in person. `false` by default. A tool with `task` relays the links of
+   * `elicit.url` in any case.
    */
   relayQuestions?: boolean
   /**

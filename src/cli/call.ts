@@ -86,7 +86,7 @@ async function open (
   return await openRemote(url, flags, surroundings, listeners)
 }
 
-/** Everything on the way to the result goes to standard error. */
+/** Progress, messages and texts for the model go to standard error. */
 function createListeners ({ err }: Surroundings): ExchangeListeners {
   let reached = -Infinity
   const onNotification = (json: string) => {

@@ -6,7 +6,7 @@ import { createService, type Service } from '../app.ts'
 import { clock } from '../base/time.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import { NO_RATE } from '../limits/rate.ts'
-import { ConfigError } from '../ops/config/config.ts'
+import { ConfigError, waitWithin } from '../ops/config/config.ts'
 import { integer } from '../ops/config/setting-kinds.ts'
 import { CatalogCaller } from './catalog-caller.ts'
 import type { TestCatalog } from './catalog.ts'
@@ -41,6 +41,8 @@ interface Watching extends ExchangeListeners {
   readonly guard?: LoadGuard
 }
 
+/** Tests do not wait as long as hosts do, in milliseconds. */
+const WAIT_MS = 1000
 const GRACE = integer(0, 60_000)
 
 export async function openWatchedCatalog (
@@ -60,7 +62,7 @@ export async function openWatchedCatalog (
   const service = await createService({
     logLevel: 'silent',
     maxCallsPerCaller: NO_RATE,
-    taskWaitMs: toWaitMs(options),
+    taskWaitMs: waitWithin(options.requestTimeoutMs ?? Infinity, WAIT_MS),
     ...others,
     ...FIXED,
     catalog,
@@ -68,11 +70,6 @@ export async function openWatchedCatalog (
     constants
   }, guard && { guard }, ownClock)
   return new OpenedCatalog(service, createExchange(service, listeners), (ms) => { offset += ms })
-}
-
-/** Tests do not wait as long as hosts do. A request must be able to wait that long. */
-function toWaitMs ({ requestTimeoutMs = Infinity }: TestOptions): number {
-  return Math.min(1000, Math.floor(requestTimeoutMs * 5 / 6))
 }
 
 class OpenedCatalog extends CatalogCaller implements TestCatalog {

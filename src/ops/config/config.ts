@@ -125,6 +125,11 @@ function namesAny (conflict: string, variables: readonly string[]): boolean {
 }
 
 /** Finds the problems of settings that are valid alone, but not together. */
+/** Returns this wait, or a shorter one that ends before its request times out. In milliseconds. */
+export function waitWithin (requestTimeoutMs: number, longestMs: number): number {
+  return Math.min(longestMs, Math.floor(requestTimeoutMs * 5 / 6))
+}
+
 function findConflicts (config: AppConfig): string[] {
   // Replicas that share a store must open the tokens that another replica has sealed.
   const needsSecrets = isSharedUrl(config.stateUrl) && config.secrets.length === 0
