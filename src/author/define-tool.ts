@@ -101,13 +101,17 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   onDeploy?: 'resume' | 'fail'
   /**
-   * Whether the model may put the forms of `ctx.ask` to its user in the conversation, and pass on the
-   * answers, if its client lacks elicitation. The model then gets the question as a result, and answers with
-   * the tool `continue_call`. The answers are checked against the form's schema.
+   * Says that the tool asks its user, and whether the model may put the forms of `ctx.ask` to the user in
+   * the conversation, and pass on the answers, if its client lacks elicitation. The model then gets the
+   * question as a result, and answers with the tool `continue_call`. The answers are checked against the
+   * form's schema.
+   * - `true`: the model passes on forms, and shows the links of `elicit.url`. It could answer a form by
+   *   itself, and nobody can tell: never use it for consent, for payments, or for anything that the user must
+   *   say in person.
+   * - `false`: the model shows links only. A form is an error for clients without elicitation.
    *
-   * The model could answer by itself, and nobody can tell. Never use it for consent, for payments, or for
-   * anything that the user must say in person. `false` by default. A tool with `task` relays the links of
-   * `elicit.url` in any case.
+   * By default both are errors, because the service does not know that the tool asks; a tool with `task` is
+   * as with `false`. `false` has no effect on a tool with `dedupe`.
    */
   relayQuestions?: boolean
   /**

@@ -106,7 +106,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
       era: 'legacy',
       snapshotFor: (revision) => snapshotIn(catalog.current, revision),
       openRound: (round, request) => round.journal === undefined
-        ? new LiveInputRound(sessionCallerOf(request.caller), request.lifetime)
+        ? new LiveInputRound(sessionCallerOf(request.caller), request.lifetime, round.relay)
         : openKeptRound(round, request),
       toMissingCapability: (missing) => new InputUnavailable(describeMissing(missing))
     },

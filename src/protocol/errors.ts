@@ -29,6 +29,9 @@ export class ProtocolError extends Error {
   }
 }
 
+/** The error of a call that has failed before. A class of its own, because the log has the cause already. */
+export class EarlierFailure extends ProtocolError {}
+
 export const parseError = (cause: unknown) =>
   new ProtocolError(-32700, 'Parse error: the body is not valid JSON in UTF-8', { cause, httpStatus: 400 })
 

@@ -26,8 +26,6 @@ interface Entries {
 export interface JournalOwner {
   /** Called for a sleep of a call that is not a task yet. Throws if it cannot become one. */
   onSleep? (): void
-  /** Whether a sleep of a call that is not a task waits in the process. */
-  readonly isAwake?: boolean
   /** Called for questions of a call that is not a task yet. Rejects if it must become one, and cannot. */
   onAsk? (): Promise<void> | undefined
   /** What the client is asked though it has not declared it. */
@@ -217,7 +215,7 @@ export class TaskJournal implements Journal {
     const { sleeps } = this.#entries
     const endsAt = sleeps.get(key) ?? now + ms
     const leftMs = Math.max(0, Math.min(ms, endsAt - now))
-    if (leftMs < SUSPEND_MS || (!this.isTask && this.#owner?.isAwake === true)) return leftMs
+    if (leftMs < SUSPEND_MS) return leftMs
     if (endsAt > (this.#expiresAt ?? now + this.#ttlMs)) {
       throw new RangeError(`sleep: would end after the time limit of the task, ${this.#ttlMs} ms (ttlMs)`)
     }

@@ -15,6 +15,7 @@ import type { TaskStartDependencies } from './calls/first-run.ts'
 import { createTaskFollowers } from './followers.ts'
 import { createTaskMethods } from './methods.ts'
 import { openCall } from './calls/open-call.ts'
+import { openRelay } from './calls/relayed-call.ts'
 import { TaskOperator, type TaskOperatorDependencies } from './operator.ts'
 import { TaskRecords } from './records.ts'
 import { TaskLost } from './run.ts'
@@ -127,6 +128,7 @@ export function createTasks (options: TasksOptions): Tasks {
   return {
     starter: {
       open: (request, call) => openCall(startDependencies, request, call),
+      openRelay: (request, call) => openRelay(startDependencies, request, call),
       continue: async (...call) => await continued.continue(...call)
     },
     methods: createTaskMethods(access),

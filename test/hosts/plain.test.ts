@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { listen } from '../helpers/app.ts'
+import { createReadableLog } from '../helpers/log.ts'
 import { send, type Message } from '../helpers/request.ts'
 import { openSession } from '../helpers/session.ts'
 import { named, serveTools, TaskClient, TASKS } from '../tasks/task-client.ts'
@@ -63,6 +64,21 @@ t.test('a call that ends within the wait has its result, and leaves no record', 
   }
   t.match(await client.call('refuses'), { isError: true, content: [{ text: 'No.' }] })
   t.match(await client.call('fails'), { code: -32603, message: 'Internal error' })
+})
+
+t.test('the log has a failure once, however often the model is told of it', async (t) => {
+  const log = createReadableLog()
+  const app = await serveTools(t, {
+    fails: [ALLOWED, "async (_, ctx) => { await ctx.sleep(1500); throw new Error('a fault') }"]
+  }, { taskWaitMs: 1000, logger: log.logger })
+  const client = new PlainClient(app)
+  const call = callOf(await client.call('fails'))
+  for (const time of ['once', 'twice']) {
+    t.match(await client.continue(call), { code: -32603, message: 'Internal error' }, time)
+  }
+  const failures = log.lines.filter(({ msg }) => msg === 'request failed')
+  t.match(failures, [{ name: 'fails', err: { message: 'a fault' } }])
+  t.equal(failures.length, 1)
 })
 
 t.test('a call that takes longer is continued, and its steps are done once', async (t) => {

@@ -8,10 +8,11 @@ import {
 } from '../../protocol/capabilities.ts'
 import type { Params } from '../../protocol/json-rpc.ts'
 import type { Lifetime } from '../../request/pipeline/lifetime.ts'
-import type { InputRound, Wait } from '../../request/questions/input-round.ts'
+import type { InputRound, Relay, Wait } from '../../request/questions/input-round.ts'
 import type { Answer, Question } from '../../request/questions/question.ts'
 import { readQuestions } from '../../request/questions/questions.ts'
-import { runOnce, UsedKeys } from '../../request/questions/round-state.ts'
+import { InputRequired, RoundState, runOnce } from '../../request/questions/round-state.ts'
+import { toResultJson } from '../../request/questions/step-results.ts'
 import { ClientRefusal, TooManyQuestions } from './client-answers.ts'
 import { toLegacyRequest } from './client-requests.ts'
 import type { ClientRequester, SessionCaller } from './session-caller.ts'
@@ -39,19 +40,40 @@ export class LiveInputRound implements InputRound {
   readonly #requester: ClientRequester
   readonly #lifetime: Lifetime
   readonly #asked = new Map<string, { readonly question: Question, readonly answer: Promise<unknown> }>()
-  readonly #keys = new UsedKeys()
+  readonly #relay: Relay | undefined
+  #lazyState: RoundState | undefined
 
-  constructor ({ session, requester }: SessionCaller, lifetime: Lifetime) {
+  /** @param relay takes the questions that the client cannot be asked. */
+  constructor ({ session, requester }: SessionCaller, lifetime: Lifetime, relay?: Relay) {
     this.#session = session
     this.#requester = requester
     this.#lifetime = lifetime
+    this.#relay = relay
+  }
+
+  get #state (): RoundState {
+    this.#lazyState ??= new RoundState()
+    return this.#lazyState
+  }
+
+  get relay (): InputRound['relay'] {
+    const relay = this.#relay
+    if (relay === undefined || !this.#isLeft) return undefined
+    const { requestState, inputRequests } = this.#state
+    this.#state.close()
+    return async () => await relay.keep(requestState, inputRequests)
   }
 
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>>
-  async ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
+  ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
+    return this.#state.track(this.#ask(requests))
+  }
+
+  async #ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
     const questions = readQuestions(requests, (key) => this.#asked.get(key)?.question)
     const { clientCapabilities, revision } = this.#session
     const required = mergeCapabilities(questions.map(([, { requiredCapabilities }]) => requiredCapabilities))
+    if (this.#mustRelay(questions)) this.#leave(questions)
     const missing = findMissingCapabilities(required, clientCapabilities)
     if (missing !== undefined) throw new InputUnavailable(describeMissing(missing))
     const answers = questions.map(
@@ -68,37 +90,70 @@ export class LiveInputRound implements InputRound {
 
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   once (key: string, fn: () => unknown): Promise<unknown> {
-    const problem = this.#keys.use('once or step', key)
+    const { keys } = this.#state
+    const problem = keys.use('once or step', key)
     if (problem !== undefined) return Promise.reject(problem)
-    const result = runOnce(key, fn)
-    result.catch(() => this.#keys.free('once or step', key))
-    return result
+    return this.#state.track(this.#once(key, fn), () => keys.free('once or step', key))
   }
 
   async sleep (ms: number, key: string | undefined, wait: Wait): Promise<void> {
-    const problem = key === undefined ? undefined : this.#keys.use('sleep', key)
+    const problem = key === undefined ? undefined : this.#state.keys.use('sleep', key)
     if (problem !== undefined) throw problem
     await wait(ms)
   }
 
-  settle (): undefined {}
+  settle (): Promise<void> | undefined {
+    if (!this.#isLeft || this.#state.unsettled.size === 0) return undefined
+    return Promise.allSettled(this.#state.unsettled).then(() => this.settle())
+  }
+
+  /** Whether a question is left to the client's model. Most rounds have no state. */
+  get #isLeft (): boolean { return this.#lazyState !== undefined && this.#lazyState.inputRequests.size > 0 }
+
+  async #once (key: string, fn: () => unknown): Promise<unknown> {
+    this.#state.throwIfOver()
+    const result = await runOnce(key, fn)
+    if (this.#relay !== undefined) this.#state.requestState.results.set(key, toResultJson(result))
+    return result
+  }
+
+  /** Whether the client cannot be asked some of the questions, and its model may pass on all of these. */
+  #mustRelay (questions: ReadonlyArray<readonly [string, Question]>): boolean {
+    const relayed = this.#relay?.capabilities
+    if (relayed === undefined) return false
+    const unaskable = questions.filter(([, { requiredCapabilities, json }]) => (
+      !isDeclared(requiredCapabilities, this.#session.clientCapabilities) || !this.mayAsk(json)
+    ))
+    return unaskable.length > 0 &&
+      unaskable.every(([, { requiredCapabilities }]) => isDeclared(requiredCapabilities, relayed))
+  }
+
+  /** Ends the handler: it runs again once its client's model has brought the answers. */
+  #leave (questions: ReadonlyArray<readonly [string, Question]>): never {
+    const { inputRequests } = this.#state
+    const open = questions.filter(([key]) => !this.#asked.has(key))
+    for (const [key, { json }] of open) inputRequests.set(key, json)
+    throw new InputRequired(open.map(([key]) => key))
+  }
 
   #answerTo (key: string, question: Question, revision: string): Promise<unknown> {
     const earlier = this.#asked.get(key)
     if (earlier !== undefined) return earlier.answer
-    const answer = this.#obtain(question, revision)
+    const answer = this.#obtain(key, question, revision)
     this.#asked.set(key, { question, answer })
     return answer
   }
 
-  async #obtain (question: Question, revision: string): Promise<unknown> {
+  async #obtain (key: string, question: Question, revision: string): Promise<unknown> {
     const request = toLegacyRequest(question.json, revision)
     if (typeof request === 'string') {
       throw new InputUnavailable(`This cannot be done with this client: ${request}.`)
     }
     for (let asks = 0; asks < MAX_ASKS; asks++) {
       const answer: Answer | undefined = await question.read(await this.#request(request))
-      if (answer !== undefined) return answer.value
+      if (answer === undefined) continue
+      if (this.#relay !== undefined) this.#state.requestState.answers.set(key, answer.json)
+      return answer.value
     }
     throw new InputUnavailable('The client was asked for input, and its answers did not fit the question.')
   }
@@ -118,4 +173,8 @@ export class LiveInputRound implements InputRound {
       throw new InputUnavailable('The client was asked for input, and did not answer.', { cause: error })
     }
   }
+}
+
+function isDeclared (required: ClientCapabilities, declared: ClientCapabilities): boolean {
+  return findMissingCapabilities(required, declared) === undefined
 }

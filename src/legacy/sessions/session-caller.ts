@@ -1,8 +1,10 @@
 // The callers of legacy requests: SessionCaller for the requests of a session, HandshakeCaller for
 // `initialize`.
 
+import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 import { readProgressToken, type Envelope } from '../../protocol/envelope.ts'
 import { isObject, type Params } from '../../protocol/json-rpc.ts'
+import { hasElicitation, hasElicitationModes } from '../../protocol/revisions.ts'
 import { HttpCaller, type Caller, type RequestSource } from '../../request/pipeline/caller.ts'
 import type { Lifetime } from '../../request/pipeline/lifetime.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
@@ -42,11 +44,18 @@ function toEnvelope (
 ): Envelope {
   return {
     revision,
-    clientCapabilities,
+    clientCapabilities: toAskable(revision, clientCapabilities),
     clientInfo,
     logLevel: 'debug',
     progressToken: readProgressToken(progressToken)
   }
+}
+
+/** Returns what the revision can ask of the client, which may have declared more. */
+function toAskable (revision: string, capabilities: ClientCapabilities): ClientCapabilities {
+  const { elicitation, ...others } = capabilities
+  if (elicitation === undefined || hasElicitationModes(revision)) return capabilities
+  return hasElicitation(revision) ? { ...others, elicitation: {} } : others
 }
 
 /** The session of a request. Throws a TypeError for a method that was called outside a session. */

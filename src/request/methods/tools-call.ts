@@ -24,6 +24,13 @@ const callParams = Type.Object({
 
 type CallParams = Static<typeof callParams>
 
+interface KeptCall {
+  readonly subject: Parameters<typeof openRound>[1]
+  readonly timeoutMs: number
+  /** Opens a round of the call for the request. */
+  readonly open: OpenRound
+}
+
 export function toolsCall (dependencies: HandlerDependencies): Method {
   function call (
     tool: CompiledTool, params: CallParams, verdict: Verdict, request: RequestContext
@@ -34,14 +41,8 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     const timeoutMs = tool.timeoutMs ?? dependencies.requestTimeoutMs
     const open: OpenRound = (waiting) => openRound(waiting, subject, params)
     if (tool.continuesCalls === true) return dependencies.tasks.continue(request, verdict.value, open)
-    const start = tool.task && dependencies.tasks.open(request, {
-      tool, args: params.arguments, isRetry: params.requestState !== undefined, openRound: open
-    })
-    if (start !== undefined) {
-      return start.run(() => {
-        const round = openRound(request, subject, params, start.journal)
-        return runTool(dependencies, request, tool, verdict.value, { round, timeoutMs })
-      })
+    if (tool.task !== undefined) {
+      return callKept(tool, params, verdict.value, request, { subject, timeoutMs, open })
     }
     const round = open(request)
     const run = (runnable: Parameters<typeof runTool>[2] = tool) => (
@@ -58,6 +59,26 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
       run: () => run({ run: dedupe.run, checkOutput }),
       recover: (error) => toErrorResult(error, tool, request)
     })
+  }
+
+  /** Calls a tool whose calls the service may keep. */
+  function callKept (
+    tool: CompiledTool, params: CallParams, args: unknown, request: RequestContext,
+    { subject, timeoutMs, open }: KeptCall
+  ): Outcome | Promise<Outcome> {
+    const { tasks } = dependencies
+    const call = {
+      tool, args: params.arguments, isRetry: params.requestState !== undefined, openRound: open
+    }
+    const run = (kept: Parameters<typeof openRound>[3]) => {
+      const round = openRound(request, subject, params, kept)
+      return runTool(dependencies, request, tool, args, { round, timeoutMs })
+    }
+    const start = tasks.open(request, call)
+    if (start !== undefined) return start.run(() => run(start))
+    const relay = tasks.openRelay(request, call)
+    const finding = relay?.findEarlier()
+    return finding === undefined ? run({ relay }) : finding.then((earlier) => earlier ?? run({ relay }))
   }
 
   return defineMethod({

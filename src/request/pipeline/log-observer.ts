@@ -1,7 +1,7 @@
 // Writes one line to the log for each request: its method, its subject and its ending, never its arguments or
 // its result.
 
-import { INTERNAL_ERROR } from '../../protocol/errors.ts'
+import { EarlierFailure, INTERNAL_ERROR } from '../../protocol/errors.ts'
 import type { RequestLog } from './caller.ts'
 import { ClientGone, ServiceClosing } from './lifetime.ts'
 import { toOutcomeWord, type Ending, type Observed, type Observer, type OutcomeWord } from './observer.ts'
@@ -66,8 +66,8 @@ function toFields (
     (traceId === undefined ? '' : `,"traceId":"${traceId}"`)
 }
 
-/** Whether the error is a bug to look for. A client that left and a shutdown are not. */
+/** Whether the error is a bug to look for. A client that left, a shutdown and an earlier failure are not. */
 function isInternalError ({ protocolError, error }: Ending): boolean {
   return protocolError?.code === INTERNAL_ERROR &&
-    !(error instanceof ClientGone || error instanceof ServiceClosing)
+    !(error instanceof ClientGone || error instanceof ServiceClosing || error instanceof EarlierFailure)
 }

@@ -2,7 +2,7 @@
 
 import { ownerOf } from '../../access/principal.ts'
 import { Type, type ObjectOf } from '../../schema/type.ts'
-import type { InputRound, Journal } from '../questions/input-round.ts'
+import type { InputRound, RoundRequest } from '../questions/input-round.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** The params that a retry has in addition to the params of the first round. */
@@ -16,16 +16,19 @@ type RetryParams = ObjectOf<typeof retryParams>
 /** The request that a round belongs to. `args` are the arguments as the client sent them. */
 interface RoundSubject { readonly method: string, readonly name: string, readonly args?: unknown }
 
+const NOTHING = {}
+
 /** Opens the round. Its request state can be opened only for the same subject and the same principal. */
 export function openRound (
   request: RequestContext, { method, name, args }: RoundSubject,
-  { inputResponses, requestState }: RetryParams, journal?: Journal
+  { inputResponses, requestState }: RetryParams, kept: Pick<RoundRequest, 'journal' | 'relay'> = NOTHING
 ): InputRound {
   const { principal, envelope: { clientCapabilities } } = request
   return request.openRound({
     inputResponses,
     requestState,
-    journal,
+    journal: kept.journal,
+    relay: kept.relay,
     capabilities: clientCapabilities,
     // A function, because most requests ask for no input and need no owner.
     bind: () => ({ owner: ownerOf(principal), method, name, args })
@@ -79,6 +82,8 @@ function settle (request: RequestContext, round: InputRound, end: HandlerEnd): s
     if (limitMs !== undefined) request.lifetime.limit(limitMs)
     return untilStopped(request, settled).then(() => settle(request, round, { ...end, limitMs: undefined }))
   }
+  const { relay } = round
+  if (relay !== undefined) return relay()
   // Read once: the getter seals the request state each time.
   const { pending } = round
   if (pending === undefined) return toResult()

@@ -100,7 +100,7 @@ function openRun (
       const verdict = await tool.checkInput(args ?? {})
       // The catalog was replaced a moment ago.
       if (!verdict.ok) throw unknownTool(name, [])
-      const round = openRound(request, { method: TOOLS_CALL, name: tool.key, args }, {}, journal)
+      const round = openRound(request, { method: TOOLS_CALL, name: tool.key, args }, {}, { journal })
       if (undone !== undefined) {
         return await runUndo(dependencies, request, tool, verdict.value, { ...run, round, undone })
       }

@@ -5,7 +5,7 @@ import type { Files } from '../../author/files.ts'
 import type { CompiledTool } from '../../catalog/compiled/definitions/compile-tool.ts'
 import type { Sender } from '../../limits/holder.ts'
 import type { MessageSink } from '../../store/changes/message-sink.ts'
-import type { InputRound, Journal } from '../questions/input-round.ts'
+import type { InputRound, Journal, Relay } from '../questions/input-round.ts'
 import type { Caller, Outlet } from './caller.ts'
 import type { Call, Outcome } from './method.ts'
 import type { RequestContext } from './request-context.ts'
@@ -28,6 +28,11 @@ export interface TaskStarter {
    * ToolError if the client could not learn of the result.
    */
   open (request: RequestContext, call: StartingCall): TaskStart | undefined
+  /**
+   * Called before the handler of a tool with `relayQuestions` and without `task`. Returns `undefined` if no
+   * model may pass on its questions.
+   */
+  openRelay (request: RequestContext, call: StartingCall): RelayStart | undefined
   /** Serves the service's own tool that continues calls. @param args have passed the check of its schema. */
   continue (request: RequestContext, args: unknown, openRound: OpenRound): Promise<string>
 }
@@ -50,6 +55,15 @@ export interface TaskStart {
   readonly journal: Journal
   /** Begins the work. The outcome is its result, or the work itself, which goes on beside the request. */
   run (work: () => string | Promise<string>): Outcome | Promise<Outcome>
+}
+
+/** A call that is kept if it asks what its client cannot be asked. */
+export interface RelayStart extends Relay {
+  /**
+   * Answers the request if the call was kept before: it is sent again with answers, or repeated. Resolves to
+   * `undefined`, or returns it, if the handler must run.
+   */
+  findEarlier (): Promise<string | undefined> | undefined
 }
 
 /** One more run of a tool, for a task whose call was answered long ago. */

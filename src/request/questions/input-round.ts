@@ -46,6 +46,23 @@ export interface InputRound {
    * this after the handler, even if it threw. Throws if the state for the next round is too large.
    */
   readonly pending: string | undefined
+  /**
+   * Present after the handler if a question is open that the client cannot be asked, but its model. Keeps the
+   * call, and resolves to the result of the request.
+   */
+  readonly relay?: (() => Promise<string>) | undefined
+}
+
+/** Keeps a call whose questions the model of its client passes on. */
+export interface Relay {
+  /** What the client is asked though it has not declared it. */
+  readonly capabilities: ClientCapabilities
+  /**
+   * Resolves to the result of the request.
+   * @param state the answers and results so far.
+   * @param asked the open questions, as JSON.
+   */
+  keep (state: RequestState, asked: ReadonlyMap<string, string>): Promise<string>
 }
 
 export type Wait = (ms: number) => Promise<void>
@@ -70,6 +87,8 @@ export interface RoundRequest {
   readonly capabilities: ClientCapabilities
   /** Present if the request is a task, or may become one. */
   readonly journal?: Journal | undefined
+  /** Present if a model may pass on questions of a request that is no task. */
+  readonly relay?: Relay | undefined
   /** Called only when there is a state to seal or to open. */
   readonly bind: () => RoundBinding
 }

@@ -27,7 +27,7 @@ export async function runOnce<T> (key: string, fn: () => T | Promise<T>): Promis
 }
 
 /** The keys of a run: each names one piece of work, or one sleep. Work that has failed may be tried again. */
-export class UsedKeys {
+class UsedKeys {
   readonly #names = new Set<string>()
   readonly #failures = new Map<string, number>()
 
@@ -70,10 +70,17 @@ export class RoundState {
   /** The input requests that the client must answer, as JSON. */
   readonly inputRequests = new Map<string, string>()
   readonly unsettled = new Set<Promise<unknown>>()
+  #isOver = false
 
   constructor (requestState: RequestState = { answers: new Map(), results: new Map() }) {
     this.requestState = requestState
   }
+
+  /** Ends the round: its handler runs again. What it does from now on would be done twice. */
+  close (): void { this.#isOver = true }
+
+  /** Throws if the round is over. */
+  throwIfOver (): void { if (this.#isOver) throw new InputRequired([...this.inputRequests.keys()]) }
 
   /**
    * Keeps the promise in `unsettled` until it settles. The handler may have stopped waiting for the promise:

@@ -31,6 +31,7 @@ export class SealedInputRound implements InputRound {
   readonly #request: RoundRequest
   #lazyState: RoundState | undefined
   #lazyBindingText: string | undefined
+  #isRelayed = false
 
   /** Throws invalid params for responses that are not an object, and for a state of another request. */
   constructor (options: SealedRoundOptions, request: RoundRequest) {
@@ -97,6 +98,7 @@ export class SealedInputRound implements InputRound {
 
   get pending (): string | undefined {
     if (!this.#isUnfinished) return undefined
+    this.#state.close()
     const { requestState, inputRequests } = this.#state
     const members = `"inputRequests":${toObjectJson(inputRequests)}`
     if (this.#request.journal?.isTask === true) return members
@@ -105,6 +107,14 @@ export class SealedInputRound implements InputRound {
     const bytes = toStateBytes(requestState)
     if (bytes.length > maxStateBytes) throw toSizeError(bytes.length, maxStateBytes, requestState)
     return `${members},"requestState":"${sealState(sealer, this.#bindingText, bytes, now() + ttlMs)}"`
+  }
+
+  get relay (): InputRound['relay'] {
+    const { relay } = this.#request
+    if (relay === undefined || !this.#isRelayed) return undefined
+    const { requestState, inputRequests } = this.#state
+    this.#state.close()
+    return async () => await relay.keep(requestState, inputRequests)
   }
 
   /** Whether the handler runs again: the client must answer first, or the task sleeps. */
@@ -141,10 +151,14 @@ export class SealedInputRound implements InputRound {
     }
     if (missing.length === 0) return Object.fromEntries(answers)
     const required = mergeCapabilities(missing.map(([, { requiredCapabilities }]) => requiredCapabilities))
-    const { journal, capabilities } = this.#request
-    const undeclared = findMissingCapabilities(required, capabilities) ?? {}
-    const isAskable = findMissingCapabilities(undeclared, journal?.relayed ?? {}) === undefined
-    if (!isAskable) throw missingClientCapability(undeclared)
+    const { journal, relay, capabilities } = this.#request
+    const undeclared = findMissingCapabilities(required, capabilities)
+    if (undeclared !== undefined) {
+      const relayed = journal?.relayed ?? relay?.capabilities ?? {}
+      const isAskable = findMissingCapabilities(undeclared, relayed) === undefined
+      if (!isAskable) throw missingClientCapability(undeclared)
+      this.#isRelayed = true
+    }
     const allowing = journal?.allowAsk?.()
     if (allowing !== undefined) await allowing
     for (const [key, { json }] of missing) {
@@ -183,6 +197,7 @@ export class SealedInputRound implements InputRound {
   }
 
   async #once (key: string, fn: () => unknown): Promise<unknown> {
+    this.#state.throwIfOver()
     const { journal } = this.#request
     if (journal === undefined) return await this.#findOrRun(key, () => runOnce(key, fn))
     // The failure of a step is kept too: the handler may have caught it, and must come to it again.

@@ -1,7 +1,7 @@
 // The answers of requests that wait for a call.
 
 import { errorResult, textResult } from '../../catalog/compiled/results/tool-result-json.ts'
-import { MISSING_CLIENT_CAPABILITY, ProtocolError } from '../../protocol/errors.ts'
+import { EarlierFailure, MISSING_CLIENT_CAPABILITY, ProtocolError } from '../../protocol/errors.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
 import { cancelledText, goesOnText, questionsText, type CallQuestion } from './texts.ts'
@@ -56,9 +56,9 @@ export function toOwnError (request: RequestContext, error: unknown): unknown {
   return request.toMissingCapability(missing)
 }
 
-function fromErrorJson (json: string): ProtocolError {
+function fromErrorJson (json: string): EarlierFailure {
   const { code, message, data }: { code: number, message: string, data?: unknown } = JSON.parse(json)
-  return new ProtocolError(code, message, { data })
+  return new EarlierFailure(code, message, { data })
 }
 
 /** Few results have the text, and fewer are errors: most need no parsing. */

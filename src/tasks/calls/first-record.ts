@@ -1,13 +1,17 @@
 // The record with which a call becomes a task.
 
 import { networkOf } from '../../limits/holder.ts'
+import { clock } from '../../base/time.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
+import { LimitReached } from '../../protocol/errors.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
 import type { StartingCall } from '../../request/pipeline/seams.ts'
 import { newMark } from '../../store/records/lost-replies.ts'
-import type { CallName } from './names.ts'
+import { findFirst, type CallName } from './names.ts'
 import type { TaskJournal } from '../journal.ts'
 import { formOf, toKeptPrincipal, type TaskRecord } from '../record.ts'
+import { TaskTaken, type CreatedTask, type TaskKey } from '../records.ts'
+import type { TransitionDependencies, Transitions } from '../transitions.ts'
 
 /** How the call becomes a task, and how its client learns of the end. */
 export interface FirstRunOptions {
@@ -21,6 +25,49 @@ export interface FirstRunOptions {
   readonly takesTasks: boolean
   /** What the client is asked though it has not declared it. */
   readonly relayed: ClientCapabilities | undefined
+}
+
+interface FirstRecordDependencies extends Pick<TransitionDependencies, 'records' | 'dueTimes' | 'leaseMs'> {
+  readonly transitions: Transitions
+}
+
+/** The name of a call that has a due time, and no record yet. */
+interface HeldCall {
+  readonly key: TaskKey
+  /** When the lease began at the latest, in milliseconds of the monotonic clock. */
+  readonly heldAt: number
+}
+
+/**
+ * Makes the record of a call due within a lease before there is one: without a due time, a task is lost with
+ * its replica. The answer also tells the time of the store. Rejects with a TaskTaken for a repetition, which
+ * must not move the due time of the first call.
+ */
+export async function holdFirst (
+  { records, transitions }: FirstRecordDependencies, { principal }: Pick<RequestContext, 'principal'>,
+  name: CallName | undefined
+): Promise<HeldCall> {
+  const key = name?.first ?? records.newKey(principal)
+  if (name !== undefined && await findFirst(records, name) !== undefined) throw new TaskTaken()
+  const heldAt = clock.monotonic()
+  await transitions.hold(key, 0)
+  return { key, heldAt }
+}
+
+/** Creates the record. Rejects as `create` of the records does. */
+export async function storeFirst (
+  { records, dueTimes, transitions, leaseMs }: FirstRecordDependencies, { key, heldAt }: HeldCall,
+  record: TaskRecord
+): Promise<CreatedTask> {
+  const created = await records.create(key, record).catch(async (error: unknown) => {
+    if (error instanceof LimitReached) await dueTimes.remove(key.entry)
+    throw error
+  })
+  // The process was paused: a replica that found no record has removed the due time.
+  if (clock.monotonic() >= heldAt + leaseMs) {
+    await transitions.insist(async () => await transitions.hold(key, record.generation + 1))
+  }
+  return created
 }
 
 /** @param now by the clock of the store. @param statusMessage the progress so far. */

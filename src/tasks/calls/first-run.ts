@@ -1,10 +1,8 @@
 // The first run of a handler, within its request. The call becomes a task before its first step, long sleep
 // or question, or if it takes too long. From then on its request only waits for it.
 
-import { clock } from '../../base/time.ts'
 import { NotAllowed } from '../../catalog/compiled/scopes/run-authorized.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
-import { LimitReached } from '../../protocol/errors.ts'
 import type { Outlet } from '../../request/pipeline/caller.ts'
 import type { Outcome } from '../../request/pipeline/method.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
@@ -12,11 +10,10 @@ import type { StartingCall, TaskStart } from '../../request/pipeline/seams.ts'
 import { StoreUnavailable } from '../../store/records/state-store.ts'
 import { toOwnError } from './answers.ts'
 import type { CallWaiters } from './waiters.ts'
-import { toFirstRecord, type FirstRunOptions } from './first-record.ts'
-import { findFirst } from './names.ts'
+import { holdFirst, storeFirst, toFirstRecord, type FirstRunOptions } from './first-record.ts'
 import { TaskJournal, type JournalOwner } from '../journal.ts'
 import type { TaskRecord } from '../record.ts'
-import { TaskTaken, type CreatedTask, type TaskKey } from '../records.ts'
+import { TaskTaken, type CreatedTask } from '../records.ts'
 import { TaskLost, TaskRun, toStatusMessage, type TaskRunDependencies } from '../run.ts'
 import type { TransitionDependencies } from '../transitions.ts'
 
@@ -60,8 +57,6 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
 
   get relayed (): ClientCapabilities | undefined { return this.#options.relayed }
 
-  get isAwake (): boolean { return this.#options.rule.isForQuestions }
-
   onSleep (): void {
     if (this.#refusal !== undefined) throw this.#refusal
     this.#need()
@@ -73,9 +68,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   }
 
   /** A step waits for the record: no work is done that nobody keeps. */
-  allowStep (): Promise<void> | undefined {
-    return this.#options.rule.isForQuestions ? undefined : this.#awaitCreation()
-  }
+  allowStep (): Promise<void> { return this.#awaitCreation() }
 
   run (begin: () => string | Promise<string>): Outcome | Promise<Outcome> {
     const finding = this.#dependencies.waiters.findEarlier(this.#request, this.#call, this.#options)
@@ -158,16 +151,15 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
         (error: unknown) => { if (mayAnswer(error)) answerDirectly() }
       )
       if (isAtOnce) becomeTask()
-      else if (!this.#options.rule.isForQuestions) {
-        this.#request.lifetime.onPassed(this.#dependencies.graceMs, becomeTask)
-      }
+      else this.#request.lifetime.onPassed(this.#dependencies.graceMs, becomeTask)
     })
   }
 
   /** Answers the request, which has parted from its work. */
   #answer (waiting: RequestContext, run: TaskRun): string | Promise<string> {
     const isAtOnce = this.#options.rule.requiredCapabilities !== undefined || this.journal.isSuspended
-    const begun = { run, isAtOnce, isInDoubt: this.#isInDoubt }
+    const { key, record } = run
+    const begun = { key, record, isAtOnce, isInDoubt: this.#isInDoubt }
     return this.#dependencies.waiters.answer(waiting, this.#call, this.#options, begun)
   }
 
@@ -215,26 +207,16 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   }
 
   async #createTask (): Promise<TaskRun> {
-    const { records, transitions, leaseMs, onCreate } = this.#dependencies
-    const { lifetime, principal } = this.#request
-    const { name } = this.#options
-    const key = name?.first ?? records.newKey(principal)
-    // A repetition must not move the due time of the first call.
-    if (name !== undefined && await findFirst(records, name) !== undefined) throw new TaskTaken()
-    const heldAt = clock.monotonic()
-    // Without a due time, a task is lost with its replica. The answer also tells the time of the store.
-    await transitions.hold(key, 0)
+    const { onCreate } = this.#dependencies
+    const { lifetime } = this.#request
+    const held = await holdFirst(this.#dependencies, this.#request, this.#options.name)
     const excess = this.journal.findExcess()
     if (excess !== undefined) throw excess
     const now = this.#dependencies.storeClock.now()
     const record = toFirstRecord(this.#request, this.#options, this.journal, now, this.#message)
-    const creating = this.#store(key, record)
-    const run = new TaskRun(this.#dependencies, this.journal, key, record, heldAt, creating)
+    const creating = this.#store(held, record)
+    const run = new TaskRun(this.#dependencies, this.journal, held.key, record, held.heldAt, creating)
     this.#isInDoubt = (await creating).isInDoubt
-    // The process was paused: a replica that found no record has removed the due time.
-    if (clock.monotonic() >= heldAt + leaseMs) {
-      await transitions.insist(async () => await transitions.hold(key, record.generation + 1))
-    }
     this.journal.adopt(run)
     const message = this.#message
     if (message !== undefined && message !== record.statusMessage) run.progress({ progress: 0, message })
@@ -245,10 +227,8 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     return run
   }
 
-  async #store (key: TaskKey, record: TaskRecord): Promise<CreatedTask> {
-    const { records, dueTimes } = this.#dependencies
-    return await records.create(key, record).catch(async (error: unknown) => {
-      if (error instanceof LimitReached) await dueTimes.remove(key.entry)
+  async #store (held: Parameters<typeof storeFirst>[1], record: TaskRecord): Promise<CreatedTask> {
+    return await storeFirst(this.#dependencies, held, record).catch((error: unknown) => {
       this.#mayRunElsewhere = error instanceof StoreUnavailable && this.#options.rule.mayRerun
       throw error
     })

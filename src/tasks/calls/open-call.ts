@@ -10,9 +10,8 @@ import type { StartingCall } from '../../request/pipeline/seams.ts'
 import { nameCall } from './names.ts'
 import { FirstTaskRun, type TaskStartDependencies } from './first-run.ts'
 
-const FORMS: ClientCapabilities = { elicitation: { form: {} } }
 const LINKS: ClientCapabilities = { elicitation: { url: {} } }
-const BOTH: ClientCapabilities = { elicitation: { form: {}, url: {} } }
+const FORMS_AND_LINKS: ClientCapabilities = { elicitation: { form: {}, url: {} } }
 
 /**
  * Returns `undefined` for an ordinary call. Throws a ToolError if the client takes no tasks and the service
@@ -22,30 +21,24 @@ export function openCall (
   dependencies: TaskStartDependencies, request: RequestContext, call: StartingCall
 ): FirstTaskRun | undefined {
   const { tool, tool: { task: rule }, args } = call
-  if (rule === undefined) return undefined
-  const takesTasks = !rule.isForQuestions && declaresTasks(request)
-  const { continuesCalls } = request.snapshot.server
-  // Such a tool is an ordinary one for a client that asks its user itself.
-  if (rule.isForQuestions && (!continuesCalls || declares(request, FORMS))) return undefined
-  if (!takesTasks && !continuesCalls) throw clientLacksTasks(tool.key)
+  if (rule === undefined || rule.isForQuestions) return undefined
+  const takesTasks = declaresTasks(request)
+  if (!takesTasks && !request.snapshot.server.continuesCalls) throw clientLacksTasks(tool.key)
   const name = nameCall(dependencies.records, request, call)
   // Who sends a key means to come back.
   if (name?.isGiven === true) request.lifetime.outliveClient()
-  const relayed = takesTasks ? undefined : toRelayed(rule)
+  const relayed = takesTasks ? undefined : relayedBy(rule)
   return new FirstTaskRun(dependencies, request, call, { tool, rule, args, name, takesTasks, relayed })
 }
 
-function declaresTasks (request: RequestContext): boolean {
-  return hasTasks(request.revision) && declares(request, TASKS_CAPABILITY)
+function declaresTasks ({ revision, envelope }: RequestContext): boolean {
+  return hasTasks(revision) &&
+    findMissingCapabilities(TASKS_CAPABILITY, envelope.clientCapabilities) === undefined
 }
 
-function declares ({ envelope }: RequestContext, capabilities: ClientCapabilities): boolean {
-  return findMissingCapabilities(capabilities, envelope.clientCapabilities) === undefined
-}
-
-/** Every model may pass on a link. */
-function toRelayed ({ relaysQuestions }: TaskRule): ClientCapabilities {
-  return relaysQuestions ? BOTH : LINKS
+/** Returns what a model may pass on: each may show a link. */
+export function relayedBy ({ relaysQuestions }: TaskRule): ClientCapabilities {
+  return relaysQuestions ? FORMS_AND_LINKS : LINKS
 }
 
 function clientLacksTasks (tool: string): ToolError {

@@ -20,7 +20,6 @@ import type { CallWaits } from './waits.ts'
 import type { FirstRunOptions } from './first-record.ts'
 import { phaseOf, type TaskPhase, type TaskRecord } from '../record.ts'
 import type { TaskKey, TaskRecords } from '../records.ts'
-import type { TaskRun } from '../run.ts'
 import type { TransitionDependencies, Transitions } from '../transitions.ts'
 
 export interface CallWaitersDependencies extends Pick<TransitionDependencies, 'dueTimes' | 'storeClock'> {
@@ -40,8 +39,9 @@ export interface CallWaitersDependencies extends Pick<TransitionDependencies, 'd
 type CallOptions = Pick<FirstRunOptions, 'name' | 'takesTasks'>
 
 /** How a call has become a task. */
-interface BegunTask {
-  readonly run: TaskRun
+export interface BegunTask {
+  readonly key: TaskKey
+  readonly record: TaskRecord
   /** Whether the task itself is the answer now, if the client takes tasks. */
   readonly isAtOnce: boolean
   /** Whether an attempt to create the record may still do so. */
@@ -107,7 +107,7 @@ export class CallWaiters {
   /** Answers the request of a call that has become a task. */
   answer (
     request: RequestContext, call: StartingCall, { name, takesTasks }: CallOptions,
-    { run: { key, record }, isAtOnce, isInDoubt }: BegunTask
+    { key, record, isAtOnce, isInDoubt }: BegunTask
   ): string | Promise<string> {
     const taskAt = takesTasks ? this.#toTaskTime(request) : undefined
     if (taskAt !== undefined && (isAtOnce || taskAt <= clock.monotonic())) {

@@ -145,12 +145,14 @@ function toDedupeRule (definition: ToolDefinition, output: CompiledSchema | unde
 }
 
 function toTaskRule ({ definition, fingerprint }: Omit<LocatedTool, 'place'>): TaskRule | undefined {
-  const { task = 'never', ttlMs = HOUR_MS, keepResultMs = HOUR_MS, relayQuestions = false } = definition
-  if (task === 'never' && !relayQuestions) return undefined
+  const { task = 'never', ttlMs = HOUR_MS, keepResultMs = HOUR_MS, relayQuestions, dedupe } = definition
+  // Who says `false` says that the tool asks: a model may show its links.
+  const isForQuestions = relayQuestions === true || (relayQuestions === false && dedupe !== true)
+  if (task === 'never' && !isForQuestions) return undefined
   const { onReplicaLoss, onDeploy, requiredCapabilities } = definition
   return {
     isForQuestions: task === 'never',
-    relaysQuestions: relayQuestions,
+    relaysQuestions: relayQuestions === true,
     requiredCapabilities: task === 'required' ? requireTasks(requiredCapabilities) : undefined,
     ttlMs,
     keepResultMs,
