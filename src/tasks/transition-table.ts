@@ -152,13 +152,13 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     change: (_record, _event, now) => ({ losses: 0, pause: undefined, wakesAt: now })
   }),
 
+  // Also if the record says so: the run may not know its own write, whose reply was lost.
   row({
     from: ['running'],
     on: 'called',
     when: 'its handler must not run again',
     to: 'running',
     isQuiet: true,
-    holds: ({ isCalled }) => !isCalled,
     change: () => ({ isCalled: true })
   }),
   row({

@@ -46,6 +46,12 @@ t.test('a task whose tool has changed is not taken at once, and sleeps for its t
   t.end()
 })
 
+t.test('a run that does not know that it was written says again that it begins', (t) => {
+  const transition = findTransition({ ...RUNNING, isCalled: true }, { type: 'called', run: 3 }, NOW)
+  t.match(transition?.record, { isCalled: true })
+  t.end()
+})
+
 t.test('only a run raises the form of a record', (t) => {
   for (const { row, record, event, at = NOW } of CASES) {
     const next = findTransition({ ...record, form: 1 }, event, at)
