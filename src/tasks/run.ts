@@ -128,9 +128,13 @@ export class TaskRun implements Outlet, JournalOwner {
     this.#lifetime?.stop(this.#stopReason)
   }
 
-  /** Says that the handler is about to be called. Resolves when the record says so, if it must. */
+  /**
+   * Says that the handler is about to be called. Resolves when the record says so, if it must. Rejects if the
+   * task does not run here any more: the process may have been paused during the write.
+   */
   async call (): Promise<void> {
     if (!this.record.isCalled) await this.#send(() => ({ type: 'called' }))
+    await this.allowStep()
   }
 
   /** Renews the lease. Stops the run if it is no longer the current one. */
