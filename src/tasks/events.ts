@@ -36,6 +36,8 @@ export type RunEvent =
   /** The handler is about to be called. */
   | { readonly type: 'called' }
   | { readonly type: 'kept', readonly journal: JournalMembers }
+  /** It goes on after its lease: a replica that has taken the due entry since must not begin the next run. */
+  | { readonly type: 'reclaimed' }
   /**
    * The handler must run again.
    * @param asked the open questions, as JSON.

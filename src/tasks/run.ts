@@ -17,6 +17,7 @@ import { endOfRun, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
 import type { JournalMembers, RunEvent } from './events.ts'
 import type { TransitionDependencies, Transitions } from './transitions.ts'
+import { toStatusMessage } from './watches.ts'
 
 export interface TaskRunDependencies extends Pick<
   TransitionDependencies, 'records' | 'storeClock' | 'leaseMs'
@@ -43,7 +44,6 @@ class TaskDeferred extends RequestCancelled {}
 
 /** The shortest time between two writes of progress, in milliseconds. */
 const PROGRESS_MS = 1000
-const MAX_MESSAGE_LENGTH = 1000
 /** The limit of questions of one task. A question that is repeated after an unfit answer counts again. */
 const MAX_QUESTIONS = 200
 /** The limit of a result, in bytes of JSON. */
@@ -53,7 +53,7 @@ export class TaskRun implements Outlet, JournalOwner {
   readonly key: TaskKey
   readonly journal: TaskJournal
   readonly #dependencies: TaskRunDependencies
-  readonly #run: number
+  #run: number
   /** The record of the last write. */
   #stored: StoredTask
   /** Settles after the writes so far. */
@@ -64,6 +64,7 @@ export class TaskRun implements Outlet, JournalOwner {
   #progressAt = -Infinity
   #deferMs: number | undefined
   #keeping: Promise<void> | undefined
+  #renewing: Promise<void> | undefined
   #onEnd = (): void => {}
   /** When the lease ends, in milliseconds of the monotonic clock. */
   #leaseEndsAt: number
@@ -139,12 +140,21 @@ export class TaskRun implements Outlet, JournalOwner {
 
   /** Renews the lease. Stops the run if it is no longer the current one. */
   async renew (): Promise<void> {
+    // One at a time: the number of the run changes after the end of a lease.
+    this.#renewing ??= this.#renew().finally(() => { this.#renewing = undefined })
+    await this.#renewing
+  }
+
+  async #renew (): Promise<void> {
     const { records, transitions, leaseMs } = this.#dependencies
     const askedAt = clock.monotonic()
+    const endsAt = this.#leaseEndsAt
     const current = await records.read(this.key).catch(toUnread)
     if (current?.record.run !== this.#run || !current.record.isRunning) return this.stop()
     // A look on this replica may have held the task for the next generation.
     await transitions.hold(this.key, current.record.generation + 1)
+    // After the end of the lease another replica may have taken the due entry, and be about to take over.
+    if (clock.monotonic() >= endsAt) return await this.#send(() => ({ type: 'reclaimed' }))
     this.#leaseEndsAt = askedAt + leaseMs
     if (this.#message !== this.record.statusMessage) await this.#keep()
   }
@@ -274,6 +284,9 @@ export class TaskRun implements Outlet, JournalOwner {
       throw new TaskLost()
     }
     this.#stored = applied
+    if (event.type !== 'reclaimed') return
+    this.#run = applied.record.run
+    this.#leaseEndsAt = applied.heldAt + this.#dependencies.leaseMs
   }
 }
 
@@ -283,10 +296,4 @@ const stopped = (journal: JournalMembers) => ({ type: 'stopped', journal }) as c
 /** A replica of a newer release has begun the next run. */
 function toUnread (error: unknown): undefined {
   if (!(error instanceof TaskNotReadable)) throw error
-}
-
-export function toStatusMessage ({ progress, total, message }: Progress): string {
-  const numbers = total === undefined ? String(progress) : `${progress} of ${total}`
-  // A handler without types may pass anything.
-  return String(message ?? numbers).slice(0, MAX_MESSAGE_LENGTH)
 }

@@ -1,7 +1,7 @@
 // A row of the table of transitions, and what several rows need.
 
 import type { TaskEvent } from './events.ts'
-import type { TaskPhase, TaskRecord } from './record.ts'
+import { formOf, type TaskPhase, type TaskRecord } from './record.ts'
 
 type EventType = TaskEvent['type']
 type EventOf<E extends EventType> = Extract<TaskEvent, { type: E }>
@@ -45,4 +45,9 @@ export function endSleeps (sleeps: TaskRecord['sleeps'], wakesAt = 0): TaskRecor
   return Object.fromEntries(
     Object.entries(sleeps).map(([key, endsAt]) => [key, endsAt <= wakesAt ? 0 : endsAt])
   )
+}
+
+/** Gives a run that goes on after its lease another number: whoever is about to take over has the old one. */
+export function reclaim (record: TaskRecord): Partial<TaskRecord> {
+  return { run: record.run + 1, form: formOf(record) }
 }

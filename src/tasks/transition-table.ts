@@ -9,7 +9,9 @@ import { addQuestions, findAnswers, hasAnswer } from './questions.ts'
 import {
   endOfRun, formOf, hasSameRights, isAsleep, openQuestions, type TaskPhase, type TaskRecord
 } from './record.ts'
-import { EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, row, type TransitionRow } from './transition-row.ts'
+import {
+  EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, reclaim, row, type TransitionRow
+} from './transition-row.ts'
 import { UNDO_ROWS } from './undo-rows.ts'
 
 const UNFINISHED: readonly TaskPhase[] = ['running', 'waiting', 'asking']
@@ -168,6 +170,7 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     isQuiet: true,
     change: (record, { journal }) => ({ ...journal, ...countLosses(record, journal) })
   }),
+  row({ from: ['running'], on: 'reclaimed', to: 'running', change: reclaim }),
   row({
     from: ['running'],
     on: 'suspended',

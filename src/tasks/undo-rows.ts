@@ -3,7 +3,9 @@
 import type { JournalMembers } from './events.ts'
 import { endOfRun, formOf, type JournalRecord, type TaskRecord } from './record.ts'
 import { toRetried } from './retried-journal.ts'
-import { EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, row, type TransitionRow } from './transition-row.ts'
+import {
+  EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, reclaim, row, type TransitionRow
+} from './transition-row.ts'
 
 const NO_JOURNAL: JournalRecord = { answers: {}, results: {}, sleeps: {}, order: [] }
 
@@ -67,6 +69,7 @@ export const UNDO_ROWS: readonly TransitionRow[] = [
       return { ...toJournal(journal), losses: hasNewStep ? 0 : losses }
     }
   }),
+  row({ from: ['undoing'], on: 'reclaimed', to: 'undoing', change: reclaim }),
   row({
     from: ['undoing'],
     on: 'suspended',

@@ -3,6 +3,9 @@
 import type { Progress } from '../protocol/notifications.ts'
 import type { Broadcast } from '../store/changes/broadcast.ts'
 
+/** Longer status messages are cut. */
+const MAX_MESSAGE_LENGTH = 1000
+
 export interface TaskWatcher {
   /** Called when the task may have changed. The record is the truth. */
   note (): void
@@ -40,4 +43,11 @@ export class TaskWatches {
   note (entry: string): void {
     for (const watcher of this.#byEntry.get(entry) ?? []) watcher.note()
   }
+}
+
+/** Returns the progress as the status message of a task. */
+export function toStatusMessage ({ progress, total, message }: Progress): string {
+  const numbers = total === undefined ? String(progress) : `${progress} of ${total}`
+  // A handler without types may pass anything.
+  return String(message ?? numbers).slice(0, MAX_MESSAGE_LENGTH)
 }

@@ -45,6 +45,17 @@ export const MUTATIONS: readonly Mutation[] = [
     ]
   },
   {
+    name: 'a run that does not know its own write takes itself for lost',
+    edits: [[
+      TABLE, "on: 'called',\n    when: 'its handler must not run again',",
+      "on: 'called',\n    holds: ({ isCalled }) => !isCalled,\n    when: 'its handler must not run again',"
+    ]]
+  },
+  {
+    name: 'a run that renews its lease after its end is begun elsewhere too',
+    edits: [['tasks/run.ts', 'if (clock.monotonic() >= endsAt) return', 'if (endsAt < 0) return']]
+  },
+  {
     name: 'a poison task ends every replica',
     edits: [[TABLE, 'losses + 1 >= MAX_LOSSES', 'losses + 1 >= Infinity']]
   },
@@ -125,11 +136,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a task that a paused replica creates has no due time',
-    edits: [[FIRST_RUN, 'if (clock.monotonic() >= heldAt + leaseMs) {', 'if (leaseMs === 0) {']]
+    edits: [[
+      'tasks/calls/first-record.ts', 'if (clock.monotonic() >= heldAt + leaseMs) {', 'if (leaseMs === 0) {'
+    ]]
   },
   {
     name: 'a stream ignores that it has missed events',
-    edits: [['tasks/followers.ts', "else if (event.type === 'events-missed')", 'else if (Date.now() < 0)']]
+    edits: [['tasks/watches.ts', "else if (event.type === 'events-missed')", 'else if (Date.now() < 0)']]
   },
   {
     name: 'a status whose writer was lost is not told',
@@ -149,6 +162,14 @@ export const MUTATIONS: readonly Mutation[] = [
   }
 ]
 
+/** Returns the texts that are not in the sources exactly once: these mutations cannot be made. */
+export function findStaleEdits (project: string): string[] {
+  return MUTATIONS.flatMap(({ name, edits }) => edits.flatMap(([file, before]) => {
+    const count = readFileSync(join(project, 'src', file), 'utf8').split(before).length - 1
+    return count === 1 ? [] : [`${name}: ${file} has this text ${count} times: ${before}`]
+  }))
+}
+
 /** Copies what a simulation needs to a folder, with the mutation in it. */
 export function writeMutant (project: string, folder: string, { edits }: Mutation): void {
   rmSync(folder, { recursive: true, force: true })
@@ -159,9 +180,6 @@ export function writeMutant (project: string, folder: string, { edits }: Mutatio
   symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'))
   for (const [file, before, after] of edits) {
     const path = join(folder, 'src', file)
-    const text = readFileSync(path, 'utf8')
-    const count = text.split(before).length - 1
-    if (count !== 1) throw new Error(`${file} has this text ${count} times: ${before}`)
-    writeFileSync(path, text.replace(before, after))
+    writeFileSync(path, readFileSync(path, 'utf8').replace(before, after))
   }
 }

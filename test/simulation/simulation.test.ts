@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { Coverage } from './coverage.ts'
+import { findStaleEdits } from './mutations.ts'
 import type { Plan } from './plan.ts'
 import { loadReleases } from './releases.ts'
 import { runPlan } from './run-plan.ts'
@@ -33,6 +34,8 @@ t.test('a seed replays exactly, in this process and in another one', async (t) =
   t.equal(/^trace (\S+)$/m.exec(output)?.[1], first.digest)
   t.not((await runSeed(seed + 1, releases)).digest, first.digest)
 })
+
+t.test('every fault can still be put back', async (t) => t.strictSame(findStaleEdits(PROJECT), []))
 
 const coverage = new Coverage()
 

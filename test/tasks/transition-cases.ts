@@ -228,6 +228,12 @@ export const CASES: readonly Case[] = [
     gives: { due: undefined, record: { losses: 0, statusMessage: 'busy', results: TWO } }
   },
   {
+    row: 'running reclaimed → running',
+    record: RUNNING,
+    event: { type: 'reclaimed', run: 3 },
+    gives: { due: 'lease', isHeld: true, isTold: false, record: { run: 4, isRunning: true } }
+  },
+  {
     row: 'running suspended → asking: it asks',
     record: { ...RUNNING, losses: 3 },
     event: { type: 'suspended', run: 3, journal: JOURNAL, asked: ASKED, wakesAt: undefined },
@@ -317,6 +323,12 @@ export const CASES: readonly Case[] = [
     record: { ...UNDOING, losses: 2 },
     event: { type: 'kept', run: 3, journal: JOURNAL },
     gives: { due: undefined, record: { losses: 0, undoJournal: { ...EMPTY, results: { one: '[1]' } } } }
+  },
+  {
+    row: 'undoing reclaimed → undoing',
+    record: UNDOING,
+    event: { type: 'reclaimed', run: 3 },
+    gives: { due: 'lease', isHeld: true, isTold: false, record: { run: 4, isRunning: true } }
   },
   {
     row: 'undoing suspended → over: its undo sleeps',

@@ -14,8 +14,9 @@ import { holdFirst, storeFirst, toFirstRecord, type FirstRunOptions } from './fi
 import { TaskJournal, type JournalOwner } from '../journal.ts'
 import type { TaskRecord } from '../record.ts'
 import { TaskTaken, type CreatedTask } from '../records.ts'
-import { TaskLost, TaskRun, toStatusMessage, type TaskRunDependencies } from '../run.ts'
+import { TaskLost, TaskRun, type TaskRunDependencies } from '../run.ts'
 import type { TransitionDependencies } from '../transitions.ts'
+import { toStatusMessage } from '../watches.ts'
 
 export interface TaskStartDependencies extends TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
   /** How long a handler may take before its call becomes a task, in milliseconds. */

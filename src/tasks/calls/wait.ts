@@ -3,8 +3,7 @@
 import { clock, timers, type Timer } from '../../base/time.ts'
 import type { Progress } from '../../protocol/notifications.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
-import { toStatusMessage } from '../run.ts'
-import type { TaskWatcher, TaskWatches } from '../watches.ts'
+import { toStatusMessage, type TaskWatcher, type TaskWatches } from '../watches.ts'
 
 export class CallWait implements TaskWatcher {
   readonly #request: RequestContext
