@@ -59,7 +59,7 @@ export class Cluster {
   readonly #places: Place[] = []
   #starts = 0
   #requests = 0
-  /** How many replicas have ended without a warning, and were paused. */
+  /** How often a replica has ended without a warning, was paused, or was cut off. */
   losses = 0
 
   constructor (parts: ClusterParts, replicas: readonly ReplicaOptions[]) {
@@ -112,6 +112,7 @@ export class Cluster {
 
   cut (index: number, ms: number): void {
     const { node } = this.#at(index)
+    this.losses++
     node.cutUntil = Math.max(node.cutUntil, this.#parts.world.now + ms)
   }
 
