@@ -95,6 +95,12 @@ export class Cluster {
     world.schedule(this.client, downMs, () => this.#start(place))
   }
 
+  /** Whether the replica whose event runs is told to stop: it has given its tasks back, or does so. */
+  get isCurrentStopping (): boolean {
+    const { current } = this.#parts.world
+    return this.#places.some(({ node, isStopping }) => isStopping && node.process === current)
+  }
+
   /** The one whose event runs. */
   killCurrent (why: string): void {
     const { world, random } = this.#parts

@@ -24,10 +24,12 @@ interface SeenState {
   readonly dueTimes: Pick<SimulatedState['dueTimes'], 'get'>
 }
 
+type SeenCluster = Pick<Cluster, 'losses' | 'isUndisturbed' | 'isCurrentStopping'>
+
 export class Jobs {
   readonly #world: ModelWorld
   readonly #state: SeenState
-  readonly #cluster: Pick<Cluster, 'losses' | 'isUndisturbed'>
+  readonly #cluster: SeenCluster
   readonly #sealer: Sealer
   readonly #byName = new Map<string, Job>()
   /** The questions whose answers were acknowledged, by entry. */
@@ -35,8 +37,7 @@ export class Jobs {
   readonly #ended = new Map<string, string>()
 
   constructor (
-    world: ModelWorld, state: SeenState, cluster: Pick<Cluster, 'losses' | 'isUndisturbed'>,
-    secrets: readonly string[]
+    world: ModelWorld, state: SeenState, cluster: SeenCluster, secrets: readonly string[]
   ) {
     this.#world = world
     this.#state = state
@@ -157,6 +158,8 @@ export class Jobs {
 
   crash (name: string, by: 'handler' | 'undo'): void {
     const job = this.find(name)
+    // The task has left the replica in order, or does so: this is no loss.
+    if (this.#cluster.isCurrentStopping) return
     const crashes = ++job.crashes[by]
     // An operator who lets it run again begins the count anew.
     if (crashes > MAX_CRASHES * (1 + job.retries)) {

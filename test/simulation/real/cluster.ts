@@ -65,6 +65,9 @@ export class RealCluster {
   /** A busy machine may cost any replica its lease at any time. */
   isUndisturbed (): boolean { return false }
 
+  /** Nobody knows whose event runs: a crash counts in any case. */
+  readonly isCurrentStopping = false
+
   kill (index: number, downMs: number): void {
     const place = this.#at(index)
     if (place.isBusy) return
