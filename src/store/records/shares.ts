@@ -52,6 +52,7 @@ export function createShares (store: StateStore, purpose: string, share: number)
     ): ReturnType<StateStore['create']> {
       if (network === undefined) return await store.create(key, value, lifetime, limit)
       const place = toPlace(network, key)
+      removals.giveUp(place)
       const taking = store.create(
         place, EMPTY_VALUE, { ...lifetime, idleMs: placeMs ?? lifetime.idleMs }, share
       )

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createMemoryStateStore } from '../../../src/store/backends/memory/state-store.ts'
 import { createRemovals } from '../../../src/store/records/removals.ts'
-import { StoreUnavailable } from '../../../src/store/records/state-store.ts'
+import { StoreUnavailable, type StateRecord } from '../../../src/store/records/state-store.ts'
 import { until } from '../../helpers/deadline.ts'
 import { toValue } from '../../helpers/state-value.ts'
 
@@ -25,4 +25,30 @@ t.test('a record that appears late is deleted, also after failed attempts', asyn
   await until(async () => (await store.list('o')).size === 0, 'the deletion')
   await new Promise((resolve) => { setTimeout(resolve, 20) })
   t.equal(attempts, 3, 'no attempt follows')
+})
+
+t.test('a removal that was given up removes nothing', async (t) => {
+  const store = createMemoryStateStore()
+  t.teardown(async () => await store.close())
+  const removals = createRemovals(store, [20, 20])
+  removals.add(KEY)
+  removals.giveUp(KEY)
+  await store.create(KEY, toValue('x'), { idleMs: 60_000 }, 1)
+  await new Promise((resolve) => { setTimeout(resolve, 100) })
+  t.ok(await store.peek(KEY))
+})
+
+t.test('a record of the same name that somebody else has created stays', async (t) => {
+  const store = createMemoryStateStore()
+  t.teardown(async () => await store.close())
+  const removals = createRemovals(store, [1, 1, 1])
+  const isOwn = ({ value }: StateRecord) => value.bytes.toString() === 'own'
+  await store.create(KEY, toValue('other'), { idleMs: 60_000 }, 1)
+  removals.add(KEY, isOwn)
+  await new Promise((resolve) => { setTimeout(resolve, 50) })
+  const other = await store.peek(KEY)
+  t.ok(other)
+  await store.replace(KEY, other?.version ?? '', toValue('own'))
+  removals.add(KEY, isOwn)
+  await until(async () => await store.peek(KEY) === undefined, 'the removal')
 })
