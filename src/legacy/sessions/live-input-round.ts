@@ -11,12 +11,11 @@ import type { Lifetime } from '../../request/pipeline/lifetime.ts'
 import type { InputRound, Relay, Wait } from '../../request/questions/input-round.ts'
 import type { Answer, Question } from '../../request/questions/question.ts'
 import { readQuestions } from '../../request/questions/questions.ts'
-import { InputRequired, RoundState, runOnce } from '../../request/questions/round-state.ts'
+import { RoundState, runOnce } from '../../request/questions/round-state.ts'
 import { toResultJson } from '../../request/questions/step-results.ts'
 import { ClientRefusal, TooManyQuestions } from './client-answers.ts'
 import { toLegacyRequest } from './client-requests.ts'
 import type { ClientRequester, SessionCaller } from './session-caller.ts'
-import type { Session } from './session.ts'
 
 /**
  * The client could not be asked, or gave no answer that fits. A ToolError, because the client and its model
@@ -31,12 +30,16 @@ export function describeMissing (missing: ClientCapabilities): string {
     `Use a client that has ${names.length === 1 ? 'it' : 'them'}.`
 }
 
+const describeReason = (reason: string) => `This cannot be done with this client: ${reason}.`
+
 /** How often a question is sent while the client's answers do not fit it. */
 const MAX_ASKS = 3
 
 export class LiveInputRound implements InputRound {
   readonly pending = undefined
-  readonly #session: Session
+  readonly #revision: string
+  /** What the revision can ask of the client. */
+  readonly #capabilities: ClientCapabilities
   readonly #requester: ClientRequester
   readonly #lifetime: Lifetime
   readonly #asked = new Map<string, { readonly question: Question, readonly answer: Promise<unknown> }>()
@@ -44,8 +47,9 @@ export class LiveInputRound implements InputRound {
   #lazyState: RoundState | undefined
 
   /** @param relay takes the questions that the client cannot be asked. */
-  constructor ({ session, requester }: SessionCaller, lifetime: Lifetime, relay?: Relay) {
-    this.#session = session
+  constructor ({ envelope, requester }: SessionCaller, lifetime: Lifetime, relay?: Relay) {
+    this.#revision = envelope.revision
+    this.#capabilities = envelope.clientCapabilities
     this.#requester = requester
     this.#lifetime = lifetime
     this.#relay = relay
@@ -71,14 +75,9 @@ export class LiveInputRound implements InputRound {
 
   async #ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
     const questions = readQuestions(requests, (key) => this.#asked.get(key)?.question)
-    const { clientCapabilities, revision } = this.#session
-    const required = mergeCapabilities(questions.map(([, { requiredCapabilities }]) => requiredCapabilities))
-    if (this.#mustRelay(questions)) this.#leave(questions)
-    const missing = findMissingCapabilities(required, clientCapabilities)
-    if (missing !== undefined) throw new InputUnavailable(describeMissing(missing))
-    const answers = questions.map(
-      ([key, question]) => [key, this.#answerTo(key, question, revision)] as const
-    )
+    if (this.#mustRelay(questions)) throw await this.#leave(questions)
+    this.#checkAskable(questions)
+    const answers = questions.map(([key, question]) => [key, this.#answerTo(key, question)] as const)
     // Waits for every answer before one may reject: otherwise a later rejection would be unhandled.
     await Promise.allSettled(answers.map(([, answer]) => answer))
     return Object.fromEntries(
@@ -86,7 +85,7 @@ export class LiveInputRound implements InputRound {
     )
   }
 
-  mayAsk (json: string): boolean { return typeof toLegacyRequest(json, this.#session.revision) !== 'string' }
+  mayAsk (json: string): boolean { return typeof toLegacyRequest(json, this.#revision) !== 'string' }
 
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   once (key: string, fn: () => unknown): Promise<unknown> {
@@ -111,7 +110,7 @@ export class LiveInputRound implements InputRound {
   get #isLeft (): boolean { return this.#lazyState !== undefined && this.#lazyState.inputRequests.size > 0 }
 
   async #once (key: string, fn: () => unknown): Promise<unknown> {
-    this.#state.throwIfOver()
+    if (this.#state.isOver) throw await this.#state.toInputRequired([...this.#state.inputRequests.keys()])
     const result = await runOnce(key, fn)
     if (this.#relay !== undefined) this.#state.requestState.results.set(key, toResultJson(result))
     return result
@@ -122,33 +121,42 @@ export class LiveInputRound implements InputRound {
     const relayed = this.#relay?.capabilities
     if (relayed === undefined) return false
     const unaskable = questions.filter(([, { requiredCapabilities, json }]) => (
-      !isDeclared(requiredCapabilities, this.#session.clientCapabilities) || !this.mayAsk(json)
+      !isDeclared(requiredCapabilities, this.#capabilities) || !this.mayAsk(json)
     ))
     return unaskable.length > 0 &&
       unaskable.every(([, { requiredCapabilities }]) => isDeclared(requiredCapabilities, relayed))
   }
 
   /** Ends the handler: it runs again once its client's model has brought the answers. */
-  #leave (questions: ReadonlyArray<readonly [string, Question]>): never {
+  async #leave (questions: ReadonlyArray<readonly [string, Question]>): Promise<Error> {
     const { inputRequests } = this.#state
     const open = questions.filter(([key]) => !this.#asked.has(key))
     for (const [key, { json }] of open) inputRequests.set(key, json)
-    throw new InputRequired(open.map(([key]) => key))
+    return await this.#state.toInputRequired(open.map(([key]) => key))
   }
 
-  #answerTo (key: string, question: Question, revision: string): Promise<unknown> {
+  /** Throws before any question is sent. */
+  #checkAskable (questions: ReadonlyArray<readonly [string, Question]>): void {
+    for (const [, { json }] of questions) {
+      const request = toLegacyRequest(json, this.#revision)
+      if (typeof request === 'string') throw new InputUnavailable(describeReason(request))
+    }
+    const required = mergeCapabilities(questions.map(([, { requiredCapabilities }]) => requiredCapabilities))
+    const missing = findMissingCapabilities(required, this.#capabilities)
+    if (missing !== undefined) throw new InputUnavailable(describeMissing(missing))
+  }
+
+  #answerTo (key: string, question: Question): Promise<unknown> {
     const earlier = this.#asked.get(key)
     if (earlier !== undefined) return earlier.answer
-    const answer = this.#obtain(key, question, revision)
+    const answer = this.#obtain(key, question)
     this.#asked.set(key, { question, answer })
     return answer
   }
 
-  async #obtain (key: string, question: Question, revision: string): Promise<unknown> {
-    const request = toLegacyRequest(question.json, revision)
-    if (typeof request === 'string') {
-      throw new InputUnavailable(`This cannot be done with this client: ${request}.`)
-    }
+  async #obtain (key: string, question: Question): Promise<unknown> {
+    const request = toLegacyRequest(question.json, this.#revision)
+    if (typeof request === 'string') throw new InputUnavailable(describeReason(request))
     for (let asks = 0; asks < MAX_ASKS; asks++) {
       const answer: Answer | undefined = await question.read(await this.#request(request))
       if (answer === undefined) continue

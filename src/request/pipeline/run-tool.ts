@@ -104,7 +104,12 @@ function openRun (
       if (undone !== undefined) {
         return await runUndo(dependencies, request, tool, verdict.value, { ...run, round, undone })
       }
-      return await runTool(dependencies, request, tool, verdict.value, { round, timeoutMs: run.timeoutMs })
+      // A call that was kept for its questions alone has the time limit of an ordinary one.
+      const ownMs = tool.task?.isForQuestions === true
+        ? tool.timeoutMs ?? dependencies.requestTimeoutMs
+        : Infinity
+      const timeoutMs = Math.min(ownMs, run.timeoutMs)
+      return await runTool(dependencies, request, tool, verdict.value, { round, timeoutMs })
     },
     recover (error) {
       run.onError?.(error)

@@ -1,5 +1,6 @@
 // The state of a round whose handler called `ask` or `once`, and the rejection of `ask`.
 
+import { timers } from '../../base/time.ts'
 import { quote } from '../../base/words.ts'
 import type { RequestState } from './input-round.ts'
 import { type Answer, findJsonProblem, type Question } from './question.ts'
@@ -56,6 +57,10 @@ class UsedKeys {
   attemptName (key: string): string { return toAttemptName(key, (this.#failures.get(key) ?? 0) + 1) }
 }
 
+/** How many rejections of questions come at once. Each later one takes SLOW_ENDING_MS. */
+const QUICK_ENDINGS = 10
+const SLOW_ENDING_MS = 1000
+
 export interface AskedQuestion {
   readonly question: Question
   readonly answer: Answer | undefined | Promise<Answer | undefined>
@@ -71,6 +76,7 @@ export class RoundState {
   readonly inputRequests = new Map<string, string>()
   readonly unsettled = new Set<Promise<unknown>>()
   #isOver = false
+  #endings = 0
 
   constructor (requestState: RequestState = { answers: new Map(), results: new Map() }) {
     this.requestState = requestState
@@ -79,8 +85,16 @@ export class RoundState {
   /** Ends the round: its handler runs again. What it does from now on would be done twice. */
   close (): void { this.#isOver = true }
 
-  /** Throws if the round is over. */
-  throwIfOver (): void { if (this.#isOver) throw new InputRequired([...this.inputRequests.keys()]) }
+  get isOver (): boolean { return this.#isOver }
+
+  /**
+   * Returns how the handler ends that has asked. One that catches the rejection and asks again, as if it
+   * could be answered, gets it later and later: it must not keep the process busy.
+   */
+  async toInputRequired (keys: readonly string[]): Promise<InputRequired> {
+    if (++this.#endings > QUICK_ENDINGS) await timers.pause(SLOW_ENDING_MS, { ref: false })
+    return new InputRequired(keys)
+  }
 
   /**
    * Keeps the promise in `unsettled` until it settles. The handler may have stopped waiting for the promise:

@@ -13,7 +13,7 @@ import type { OrderOptions, InputRound, RequestState, RoundRequest, Wait } from 
 import type { Answer, Question } from './question.ts'
 import { readQuestions } from './questions.ts'
 import { openState, sealState, toBindingText, toStateBytes, toObjectJson } from './request-state.ts'
-import { InputRequired, RoundState, runOnce, type AskedQuestion } from './round-state.ts'
+import { RoundState, runOnce, type AskedQuestion } from './round-state.ts'
 import { fromResultJson, toResultJson } from './step-results.ts'
 
 export interface SealedRoundOptions {
@@ -165,7 +165,7 @@ export class SealedInputRound implements InputRound {
       journal?.ask(key, json)
       inputRequests.set(key, json)
     }
-    throw new InputRequired(missing.map(([key]) => key))
+    throw await this.#state.toInputRequired(missing.map(([key]) => key))
   }
 
   #answerTo (key: string, question: Question): AskedQuestion['answer'] {
@@ -197,7 +197,7 @@ export class SealedInputRound implements InputRound {
   }
 
   async #once (key: string, fn: () => unknown): Promise<unknown> {
-    this.#state.throwIfOver()
+    if (this.#state.isOver) throw await this.#state.toInputRequired([...this.#state.inputRequests.keys()])
     const { journal } = this.#request
     if (journal === undefined) return await this.#findOrRun(key, () => runOnce(key, fn))
     // The failure of a step is kept too: the handler may have caught it, and must come to it again.
