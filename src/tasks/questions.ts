@@ -4,6 +4,9 @@ import { taskAnswersTooLarge } from '../protocol/errors.ts'
 import { MAX_STATE_BYTES, stateBytes } from './journal.ts'
 import { openQuestions, type TaskRecord } from './record.ts'
 
+/** The limit of questions of one task. A question that is repeated after an unfit answer counts again. */
+export const MAX_QUESTIONS = 200
+
 /** The answers of a client, by the keys that it sees. */
 export interface Responses { readonly [key: string]: unknown }
 

@@ -44,7 +44,7 @@ const KEPT_FACTOR = 10
 /** The store decides when a record expires. The clock of a replica may be ahead by this, in milliseconds. */
 const CLOCK_MARGIN_MS = 300_000
 /** The pauses after lost replies, and how long they are tried again, in milliseconds. */
-const LOST_REPLY = { firstMs: 50, maxMs: 500, forMs: 1000 }
+export const LOST_REPLY = { firstMs: 50, maxMs: 500, forMs: 1000 }
 
 export class TaskRecords {
   readonly #store: StateStore
@@ -126,7 +126,9 @@ export class TaskRecords {
         record.network, key.state, this.#toValue(key, record), lifetime, this.#all.max
       )
     }, LOST_REPLY).catch((error: unknown) => {
-      if (error instanceof StoreUnavailable) this.#removals.add(key.state)
+      // A repetition of the call may create the record of its name meanwhile.
+      const isOwn = (stored: StateRecord) => this.#open(key.entry, stored)?.record.mark === record.mark
+      if (error instanceof StoreUnavailable) this.#removals.add(key.state, isOwn)
       throw error instanceof ShareUsed ? this.#all.refusal('network', error.network) : error
     })
     if (created === 'full') throw this.#all.refusal('principal')
@@ -207,10 +209,11 @@ export class TaskRecords {
     const endsAt = mayUndo ? endOfUndo(record) : createdAt + ttlMs
     const lifetime = { idleMs: endsAt - createdAt, endsAt }
     const limit = this.#unfinished
-    const place = await this.#places.create(network, toPlace(key), EMPTY_VALUE, lifetime, limit.max)
-      .catch((error: unknown) => {
-        throw error instanceof ShareUsed ? limit.refusal('network', error.network) : error
-      })
+    const place = await retryOutage(async () => (
+      await this.#places.create(network, toPlace(key), EMPTY_VALUE, lifetime, limit.max)
+    ), LOST_REPLY).catch((error: unknown) => {
+      throw error instanceof ShareUsed ? limit.refusal('network', error.network) : error
+    })
     if (place === 'full') throw limit.refusal('principal')
     return place !== 'taken'
   }

@@ -13,6 +13,7 @@ import {
 } from '../request/pipeline/lifetime.ts'
 import type { MessageSink } from '../store/changes/message-sink.ts'
 import { TaskJournal, type JournalOwner } from './journal.ts'
+import { MAX_QUESTIONS } from './questions.ts'
 import { endOfRun, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
 import type { JournalMembers, RunEvent } from './events.ts'
@@ -44,8 +45,6 @@ class TaskDeferred extends RequestCancelled {}
 
 /** The shortest time between two writes of progress, in milliseconds. */
 const PROGRESS_MS = 1000
-/** The limit of questions of one task. A question that is repeated after an unfit answer counts again. */
-const MAX_QUESTIONS = 200
 /** The limit of a result, in bytes of JSON. */
 const MAX_RESULT_BYTES = 1_048_576
 
@@ -63,6 +62,7 @@ export class TaskRun implements Outlet, JournalOwner {
   #message: string | undefined
   #progressAt = -Infinity
   #deferMs: number | undefined
+  #limitMs = 0
   #keeping: Promise<void> | undefined
   #renewing: Promise<void> | undefined
   #onEnd = (): void => {}
@@ -105,12 +105,18 @@ export class TaskRun implements Outlet, JournalOwner {
 
   get record (): TaskRecord { return this.#stored.record }
 
-  /** The time limit of the run. */
-  get timeoutMs (): number {
-    return Math.max(0, endOfRun(this.record) - this.#dependencies.storeClock.now())
+  /** Returns the time limit of the run, in milliseconds. The time begins now. */
+  takeTimeLimit (): number {
+    this.#limitMs = Math.max(0, endOfRun(this.record) - this.#dependencies.storeClock.now())
+    return this.#limitMs
   }
 
   get relayed (): ClientCapabilities | undefined { return this.record.relayed }
+
+  /** Whether the time limit of the task has ended the run. Its tool may have a shorter one. */
+  get #isExpired (): boolean {
+    return this.#stopReason instanceof HandlerTimeout && this.#stopReason.timeoutMs >= this.#limitMs
+  }
 
   get isStopped (): boolean { return this.#stopReason !== undefined }
 
@@ -201,7 +207,7 @@ export class TaskRun implements Outlet, JournalOwner {
 
   succeed (result: string | Buffer): void {
     const { asked, isSuspended, wakesAt } = this.journal
-    if (this.#stopReason instanceof HandlerTimeout) return this.#end(expired)
+    if (this.#isExpired) return this.#end(expired)
     if (Object.keys(this.record.questions).length + asked.size > MAX_QUESTIONS) {
       return this.#fail(tooManyQuestions(MAX_QUESTIONS))
     }
@@ -216,7 +222,7 @@ export class TaskRun implements Outlet, JournalOwner {
   }
 
   fail (error: ProtocolError): void {
-    if (this.#stopReason instanceof HandlerTimeout) this.#end(expired)
+    if (this.#isExpired) this.#end(expired)
     else if (this.#stopReason instanceof ServiceClosing) this.#end(stopped)
     else this.#fail(error)
   }

@@ -135,7 +135,8 @@ export class TaskRunner {
     if (this.#toolRuns === undefined) return run.giveBack()
     run.call().then(() => {
       if (this.#toolRuns === undefined) return run.giveBack()
-      const { journal, timeoutMs } = run
+      const { journal } = run
+      const timeoutMs = run.takeTimeLimit()
       const toDeferral = run.toDeferral.bind(run)
       const undone: UndoneTask | undefined = record.undo === undefined
         ? undefined

@@ -199,6 +199,68 @@ t.test('a call with a key that is sent again meets the one that asks', async (t)
   t.strictSame(orders, [1])
 })
 
+t.test('a request of a session that comes twice meets the call that asks', async (t) => {
+  const session = await openSession(t, await listen(await serveTools(t, TOOLS)), { capabilities: {} })
+  const call = async () => (await session.startCall('pays', {}, { id: 'same' })).ended()
+  const { result: first } = await call()
+  const { result: second } = await call()
+  t.equal(textOf(second), textOf(first))
+  t.strictSame(orders, [1])
+})
+
+t.test('answers that come twice with one key lead to one call', async (t) => {
+  const app = await serveTools(t, TOOLS)
+  const capabilities = { elicitation: { form: {} } }
+  const call = async (more: object) => {
+    const { response } = await send(app, {
+      method: 'tools/call',
+      params: { name: 'sizes', arguments: {}, ...more },
+      headers: { 'idempotency-key': 'one' },
+      meta: { 'io.modelcontextprotocol/clientCapabilities': capabilities }
+    })
+    return response.result
+  }
+  const { requestState } = await call({})
+  const inputResponses = { size: { action: 'accept', content: { size: 'L' } } }
+  const first = await call({ inputResponses, requestState })
+  t.equal(textOf(await call({ inputResponses, requestState })), textOf(first))
+  t.strictSame(orders, [1])
+})
+
+t.test('a call that was kept for its questions has the time limit of an ordinary one', async (t) => {
+  const client = new PlainClient(await serveTools(t, {
+    late: [`${LINKS_ONLY}, timeoutMs: 300`, `async (_, ctx) => {
+      await ctx.ask({ pay: ${LINK} })
+      await new Promise((end) => setTimeout(end, 3000))
+      return 'late' }`]
+  }))
+  const call = callOf(await client.call('late'))
+  const end = await client.continue(call, { answers: PAY })
+  t.match(end, { isError: true, content: [{ text: 'late did not finish within 300 ms and was stopped.' }] })
+})
+
+t.test('a client with tasks and without elicitation gets what a model may pass on', async (t) => {
+  const app = await serveTools(t, {
+    asks: ["task: 'allowed', relayQuestions: true", `async (_, ctx) => {
+      return (await ctx.ask({ size: ${FORM} })).size.action }`]
+  })
+  const asked = await new PlainClient(app, { capabilities: TASKS }).call('asks')
+  t.match(textOf(asked), 'answers: { "size": { "size": … } }')
+})
+
+t.test('a handler that asks again and again does not keep the process busy', async (t) => {
+  const note = 'globalThis.relayedOrders.push(1)'
+  const loop = (what: string) => `async (_, ctx) => { for (;;) { try { ${what} } catch { ${note} } } }`
+  const app = await serveTools(t, {
+    asks: [`${LINKS_ONLY}, timeoutMs: 500`, loop(`return await ctx.ask({ pay: ${LINK} })`)]
+  })
+  for (const capabilities of [{}, { elicitation: { form: {}, url: {} } }]) {
+    orders.length = 0
+    await new PlainClient(app, { capabilities }).call('asks')
+    t.ok(orders.length < 30, `${orders.length} times`)
+  }
+})
+
 t.test('a tool that does not say that it asks, or has dedupe, cannot show a link', async (t) => {
   const app = await serveTools(t, { silent: TOOLS.silent, deduped: TOOLS.deduped })
   const { response } = await send(app, { method: 'tools/list' })

@@ -41,7 +41,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a lost reply to the creation of a task makes a ghost',
     edits: [
       [FIRST_RUN, 'error instanceof StoreUnavailable && this.#options.rule.mayRerun', 'false'],
-      ['tasks/records.ts', 'if (error instanceof StoreUnavailable) this.#removals.add(key.state)', '']
+      ['tasks/records.ts', 'if (error instanceof StoreUnavailable) this.#removals.add(key.state, isOwn)', '']
     ]
   },
   {

@@ -6,11 +6,11 @@ import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 import { LimitReached } from '../../protocol/errors.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
 import type { StartingCall } from '../../request/pipeline/seams.ts'
-import { newMark } from '../../store/records/lost-replies.ts'
+import { newMark, retryOutage } from '../../store/records/lost-replies.ts'
 import { findFirst, type CallName } from './names.ts'
 import type { TaskJournal } from '../journal.ts'
 import { formOf, toKeptPrincipal, type TaskRecord } from '../record.ts'
-import { TaskTaken, type CreatedTask, type TaskKey } from '../records.ts'
+import { LOST_REPLY, TaskTaken, type CreatedTask, type TaskKey } from '../records.ts'
 import type { TransitionDependencies, Transitions } from '../transitions.ts'
 
 /** How the call becomes a task, and how its client learns of the end. */
@@ -48,10 +48,12 @@ export async function holdFirst (
   name: CallName | undefined
 ): Promise<HeldCall> {
   const key = name?.first ?? records.newKey(principal)
-  if (name !== undefined && await findFirst(records, name) !== undefined) throw new TaskTaken()
-  const heldAt = clock.monotonic()
-  await transitions.hold(key, 0)
-  return { key, heldAt }
+  return await retryOutage(async () => {
+    if (name !== undefined && await findFirst(records, name) !== undefined) throw new TaskTaken()
+    const heldAt = clock.monotonic()
+    await transitions.hold(key, 0)
+    return { key, heldAt }
+  }, LOST_REPLY)
 }
 
 /** Creates the record. Rejects as `create` of the records does. */

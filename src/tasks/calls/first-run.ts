@@ -222,7 +222,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     const message = this.#message
     if (message !== undefined && message !== record.statusMessage) run.progress({ progress: 0, message })
     this.#request.onProgress = (progress) => run.progress(progress)
-    lifetime.limit(run.timeoutMs)
+    lifetime.limit(run.takeTimeLimit())
     run.attach(lifetime)
     onCreate(run)
     return run

@@ -10,6 +10,7 @@ import type { StartingCall } from '../../request/pipeline/seams.ts'
 import { nameCall } from './names.ts'
 import { FirstTaskRun, type TaskStartDependencies } from './first-run.ts'
 
+const FORMS: ClientCapabilities = { elicitation: { form: {} } }
 const LINKS: ClientCapabilities = { elicitation: { url: {} } }
 const FORMS_AND_LINKS: ClientCapabilities = { elicitation: { form: {}, url: {} } }
 
@@ -22,7 +23,7 @@ export function openCall (
 ): FirstTaskRun | undefined {
   const { tool, tool: { task: rule }, args } = call
   if (rule === undefined || rule.isForQuestions) return undefined
-  const takesTasks = declaresTasks(request)
+  const takesTasks = declaresTasks(request) && !needsRelay(request, rule)
   if (!takesTasks && !request.snapshot.server.continuesCalls) throw clientLacksTasks(tool.key)
   const name = nameCall(dependencies.records, request, call)
   // Who sends a key means to come back.
@@ -34,6 +35,12 @@ export function openCall (
 function declaresTasks ({ revision, envelope }: RequestContext): boolean {
   return hasTasks(revision) &&
     findMissingCapabilities(TASKS_CAPABILITY, envelope.clientCapabilities) === undefined
+}
+
+/** Whether only the model of the client can pass on the forms of a tool, which may do without tasks. */
+function needsRelay ({ envelope }: RequestContext, rule: TaskRule): boolean {
+  return rule.relaysQuestions && rule.requiredCapabilities === undefined &&
+    findMissingCapabilities(FORMS, envelope.clientCapabilities) !== undefined
 }
 
 /** Returns what a model may pass on: each may show a link. */

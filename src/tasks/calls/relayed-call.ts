@@ -2,10 +2,12 @@
 // model of the client passes the question on. The handler runs again from its first line after the answer.
 
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
+import { tooManyQuestions } from '../../protocol/errors.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
 import type { RelayStart, StartingCall } from '../../request/pipeline/seams.ts'
 import type { RequestState } from '../../request/questions/input-round.ts'
 import { TaskJournal } from '../journal.ts'
+import { MAX_QUESTIONS } from '../questions.ts'
 import { TaskTaken } from '../records.ts'
 import { findTransition } from '../states.ts'
 import type { TaskStartDependencies } from './first-run.ts'
@@ -44,8 +46,9 @@ class RelayedCall implements RelayStart {
 
   get capabilities (): ClientCapabilities { return this.#options.relayed ?? {} }
 
+  /** Looks up the name before the handler, whose effects come before the record. */
   findEarlier (): Promise<string | undefined> | undefined {
-    return this.#dependencies.waiters.findEarlier(this.#request, this.#call, this.#options)
+    return this.#dependencies.waiters.findEarlier(this.#request, this.#call, this.#options, true)
   }
 
   async keep (state: RequestState, asked: ReadonlyMap<string, string>): Promise<string> {
@@ -75,6 +78,7 @@ class RelayedCall implements RelayStart {
     journal.restore({ ...texts, sleeps: {}, order: [] })
     const excess = journal.findExcess()
     if (excess !== undefined) throw excess
+    if (asked.size > MAX_QUESTIONS) throw tooManyQuestions(MAX_QUESTIONS)
     const held = await holdFirst(this.#dependencies, this.#request, name)
     const now = storeClock.now()
     const running = toFirstRecord(this.#request, this.#options, journal, now, undefined)

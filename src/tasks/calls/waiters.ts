@@ -11,6 +11,7 @@ import type { RequestContext } from '../../request/pipeline/request-context.ts'
 import { runRound } from '../../request/pipeline/run-handler.ts'
 import type { StartingCall } from '../../request/pipeline/seams.ts'
 import type { InputRound } from '../../request/questions/input-round.ts'
+import { StoreUnavailable } from '../../store/records/state-store.ts'
 import type { SeenTask, TaskAccess } from '../access.ts'
 import { toCallResult, toGoesOnResult, toRelayedResult, toTaskResult } from './answers.ts'
 import { assertSameCall, findFirst, type CallName } from './names.ts'
@@ -93,15 +94,22 @@ export class CallWaiters {
   /**
    * Answers the request if its call was begun before: it is sent again with answers, or repeated. Resolves to
    * `undefined`, or returns it, if the call must begin.
+   * @param isLookedUp whether a record of the call's name is looked for now, and not only by its creation. By
+   * default if the client has sent a key.
    */
   findEarlier (
-    request: RequestContext, call: StartingCall, options: CallOptions
+    request: RequestContext, call: StartingCall, options: CallOptions,
+    isLookedUp = options.name?.isGiven === true
   ): Promise<string | undefined> | undefined {
-    if (call.isRetry) return this.#resume(request, call, options)
-    if (options.name?.isGiven !== true) return undefined
-    return findFirst(this.#dependencies.records, options.name).then(async (first) => (
-      first && await this.#joinFirst(request, call, first, options)
-    ))
+    const { name } = options
+    const find = async () => {
+      const first = isLookedUp && name !== undefined && await findFirst(this.#dependencies.records, name)
+      return first ? await this.#joinFirst(request, call, first, options) : undefined
+    }
+    if (call.isRetry) {
+      return this.#resume(request, call, options).then(async (result) => result ?? await find())
+    }
+    return isLookedUp ? find() : undefined
   }
 
   /** Answers the request of a call that has become a task. */
@@ -140,16 +148,22 @@ export class CallWaiters {
     try {
       return await runRound(request, round, NO_LIMIT_MS, async () => {
         const text = await prepare?.(round)
-        return typeof text === 'string'
-          ? textResult(request.writer, text)
-          : await this.#follow(request, round, call, options)
+        if (typeof text === 'string') return textResult(request.writer, text)
+        return await this.#follow(request, round, call, options).catch((error: unknown) => {
+          // The work goes on after the outage.
+          if (error instanceof StoreUnavailable) return this.#goesOn(request, call, options)
+          throw error
+        })
       }, (json) => json)
     } catch (error) {
-      if (!(error instanceof ServiceClosing)) throw error
       // The work goes on elsewhere, or after the restart.
-      const tool = request.observed.subject ?? 'The tool'
-      return toGoesOnResult(request, call, { tool }, options.isError)
+      if (error instanceof ServiceClosing) return this.#goesOn(request, call, options)
+      throw error
     }
+  }
+
+  #goesOn (request: RequestContext, call: string, { isError }: WaitOptions): string {
+    return toGoesOnResult(request, call, { tool: request.observed.subject ?? 'The tool' }, isError)
   }
 
   async #resume (
@@ -247,9 +261,11 @@ export class CallWaiters {
   /** Removes the record of an ended call whose client needs it no more. What is to be undone needs it. */
   putAway (seen: SeenTask, keepMs: number): void {
     const { records, dueTimes, background } = this.#dependencies
-    const { key, key: { entry }, record: { undo, generation } } = seen
+    const { key, key: { entry }, record, record: { undo, generation } } = seen
     if (undo !== undefined) return
     background((async () => {
+      // The replica that has written the end may be lost: its due time, which moves now, would repeat this.
+      await records.release(key, record)
       await records.forget(key, seen, keepMs)
       if (keepMs === 0) await dueTimes.remove(entry)
       else await dueTimes.set(entry, keepMs + MARGIN_MS, generation)

@@ -1,6 +1,7 @@
 // Lets requests wait for tasks, wherever these run.
 
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
+import { StoreUnavailable } from '../../store/records/state-store.ts'
 import type { SeenTask, TaskAccess } from '../access.ts'
 import { CallWait } from './wait.ts'
 import { phaseOf, type TaskPhase } from '../record.ts'
@@ -16,6 +17,8 @@ export interface CallWaitsDependencies {
 
 /** How often a request looks at its task: a change may have been missed. In milliseconds. */
 const LOOK_MS = 5000
+/** The same while the store is away. */
+const AWAY_MS = 500
 /** The same if its client wants to know the progress, of which other replicas do not tell. */
 const PROGRESS_MS = 1000
 
@@ -59,8 +62,14 @@ export class CallWaits {
     const { access, isHere } = this.#dependencies
     const lookMs = request.envelope.progressToken === undefined ? LOOK_MS : PROGRESS_MS
     for (;;) {
-      const seen = await access.see(request.principal, key.id)
+      const seen = await access.see(request.principal, key.id).catch((error: unknown) => {
+        if (!(error instanceof StoreUnavailable) || wait.isOver || this.#isClosing) throw error
+      })
       request.lifetime.throwIfStopped()
+      if (seen === undefined) {
+        await wait.next(AWAY_MS)
+        continue
+      }
       const { record, record: { statusMessage } } = seen
       if (phases.includes(phaseOf(record)) || wait.isOver) return seen
       const isElsewhere = !isHere(key.entry)
