@@ -5,6 +5,7 @@ import { ownerOf, type Principal } from '../access/principal.ts'
 import { random } from '../base/time.ts'
 import { Limit, ShareUsed } from '../limits/limits.ts'
 import { TaskNotReadable } from '../protocol/errors.ts'
+import { isTerminal } from '../protocol/tasks.ts'
 import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.ts'
 import { retryOutage } from '../store/records/lost-replies.ts'
 import { createRemovals, type Removals } from '../store/records/removals.ts'
@@ -189,6 +190,11 @@ export class TaskRecords {
     return await this.#store.confirm(state, version)
   }
 
+  async #hasEnded (key: TaskKey): Promise<boolean> {
+    const stored = await this.read(key)
+    return stored === undefined || (isTerminal(stored.record.status) && stored.record.undo !== 'due')
+  }
+
   #open (entry: string, { value, version }: StateRecord): StoredTask | undefined {
     const bytes = this.#sealer.open(PURPOSE, entry, value.bytes.toString('latin1'))
     return bytes && { record: readTaskBytes(bytes), version }
@@ -209,11 +215,15 @@ export class TaskRecords {
     const endsAt = mayUndo ? endOfUndo(record) : createdAt + ttlMs
     const lifetime = { idleMs: endsAt - createdAt, endsAt }
     const limit = this.#unfinished
-    const place = await retryOutage(async () => (
-      await this.#places.create(network, toPlace(key), EMPTY_VALUE, lifetime, limit.max)
-    ), LOST_REPLY).catch((error: unknown) => {
+    let attempts = 0
+    const place = await retryOutage(async () => {
+      attempts++
+      return await this.#places.create(network, toPlace(key), EMPTY_VALUE, lifetime, limit.max)
+    }, LOST_REPLY).catch((error: unknown) => {
       throw error instanceof ShareUsed ? limit.refusal('network', error.network) : error
     })
+    // An attempt whose reply was lost may still take the place, when the task has ended.
+    if (attempts > 1) this.#removals.add(toPlace(key), async () => await this.#hasEnded(key))
     if (place === 'full') throw limit.refusal('principal')
     return place !== 'taken'
   }

@@ -11,45 +11,37 @@ const MAX_PENDING = 1000
 
 export type Removals = ReturnType<typeof createRemovals>
 
-/** Whether the record is the one whose creation was not confirmed. */
-type IsOwn = (record: StateRecord) => boolean
+/** Whether the record is to be removed. */
+type IsUnwanted = (record: StateRecord) => boolean | Promise<boolean>
 
 /** @param pausesMs replaces PAUSES_MS in tests. */
 export function createRemovals (store: StateStore, pausesMs: readonly number[] = PAUSES_MS) {
-  /** The latest removal of each key. */
-  const pending = new Map<string, symbol>()
+  let pending = 0
 
-  async function remove (key: StateKey, removal: symbol, isOwn: IsOwn | undefined): Promise<void> {
+  async function remove (key: StateKey, isUnwanted: IsUnwanted | undefined): Promise<void> {
     for (const ms of pausesMs) {
       await timers.pause(ms, { ref: false })
-      if (pending.get(toText(key)) !== removal) return
-      if (await (isOwn === undefined ? store.delete(key) : removeOwn(key, isOwn)).catch(() => false)) return
+      const removing = isUnwanted === undefined ? store.delete(key) : removeIf(key, isUnwanted)
+      if (await removing.catch(() => false)) return
     }
   }
 
-  /** Lets the record expire at once: a record of this version is not another one. */
-  async function removeOwn (key: StateKey, isOwn: IsOwn): Promise<boolean> {
+  /** Lets the record expire at once: another one of its name has another version. */
+  async function removeIf (key: StateKey, isUnwanted: IsUnwanted): Promise<boolean> {
     const record = await store.peek(key)
-    if (record === undefined || !isOwn(record)) return false
+    if (record === undefined || !await isUnwanted(record)) return false
     return await store.replace(key, record.version, record.value, { idleMs: 1 }) !== undefined
   }
 
   return {
     /**
      * Deletes the record in the background, if it exists or begins to exist within a minute.
-     * @param isOwn needed if others may create a record of the same name.
+     * @param isUnwanted needed if a record of this name may be created once more.
      */
-    add (key: StateKey, isOwn?: IsOwn): void {
-      if (pending.size >= MAX_PENDING) return
-      const removal = Symbol('removal')
-      pending.set(toText(key), removal)
-      remove(key, removal, isOwn).finally(() => {
-        if (pending.get(toText(key)) === removal) pending.delete(toText(key))
-      })
-    },
-    /** Gives up the removal: the record is created once more. Call it before the first pause is over. */
-    giveUp (key: StateKey): void { pending.delete(toText(key)) }
+    add (key: StateKey, isUnwanted?: IsUnwanted): void {
+      if (pending >= MAX_PENDING) return
+      pending++
+      remove(key, isUnwanted).finally(() => { pending-- })
+    }
   }
 }
-
-const toText = ({ owner, name }: StateKey): string => `${owner}/${name}`

@@ -36,10 +36,13 @@ export function createShares (store: StateStore, purpose: string, share: number)
     await store.delete(place).catch(() => removals.add(place))
   }
 
-  /** Adds the place to the removals if it is not known whether the work was done. */
-  async function orRemove<T> (place: StateKey, work: Promise<T>): Promise<T> {
+  /**
+   * Adds the place to the removals if it is not known whether the work was done. The caller may try again: a
+   * place whose record exists stays.
+   */
+  async function orRemove<T> (place: StateKey, key: StateKey, work: Promise<T>): Promise<T> {
     return await work.catch((error: unknown) => {
-      removals.add(place)
+      removals.add(place, async () => await store.peek(key) === undefined)
       throw error
     })
   }
@@ -52,13 +55,12 @@ export function createShares (store: StateStore, purpose: string, share: number)
     ): ReturnType<StateStore['create']> {
       if (network === undefined) return await store.create(key, value, lifetime, limit)
       const place = toPlace(network, key)
-      removals.giveUp(place)
       const taking = store.create(
         place, EMPTY_VALUE, { ...lifetime, idleMs: placeMs ?? lifetime.idleMs }, share
       )
-      const outcome = await orRemove(place, taking)
+      const outcome = await orRemove(place, key, taking)
       if (outcome === 'full') throw new ShareUsed(network, share)
-      const record = await orRemove(place, store.create(key, value, lifetime, limit))
+      const record = await orRemove(place, key, store.create(key, value, lifetime, limit))
       if (record === 'full') await free(place)
       return record
     },

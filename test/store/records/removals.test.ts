@@ -27,17 +27,6 @@ t.test('a record that appears late is deleted, also after failed attempts', asyn
   t.equal(attempts, 3, 'no attempt follows')
 })
 
-t.test('a removal that was given up removes nothing', async (t) => {
-  const store = createMemoryStateStore()
-  t.teardown(async () => await store.close())
-  const removals = createRemovals(store, [20, 20])
-  removals.add(KEY)
-  removals.giveUp(KEY)
-  await store.create(KEY, toValue('x'), { idleMs: 60_000 }, 1)
-  await new Promise((resolve) => { setTimeout(resolve, 100) })
-  t.ok(await store.peek(KEY))
-})
-
 t.test('a record of the same name that somebody else has created stays', async (t) => {
   const store = createMemoryStateStore()
   t.teardown(async () => await store.close())
