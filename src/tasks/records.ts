@@ -7,7 +7,7 @@ import { Limit, ShareUsed } from '../limits/limits.ts'
 import { TaskNotReadable } from '../protocol/errors.ts'
 import { isTerminal } from '../protocol/tasks.ts'
 import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.ts'
-import { retryOutage } from '../store/records/lost-replies.ts'
+import type { OutageOptions } from '../store/records/lost-replies.ts'
 import { createRemovals, type Removals } from '../store/records/removals.ts'
 import {
   StoreUnavailable, type StateKey, type StateRecord, type StateStore, type StateValue
@@ -120,20 +120,17 @@ export class TaskRecords {
 
   async #create (key: TaskKey, record: TaskRecord): Promise<CreatedTask> {
     const lifetime = { idleMs: lifetimeOf(record), endsAt: endOf(record) }
-    let attempts = 0
-    const created = await retryOutage(async () => {
-      attempts++
-      return await this.#kept.create(
-        record.network, key.state, this.#toValue(key, record), lifetime, this.#all.max
-      )
-    }, LOST_REPLY).catch((error: unknown) => {
+    let isInDoubt = false
+    const created = await this.#kept.create(
+      record.network, key.state, this.#toValue(key, record), lifetime, this.#all.max,
+      tryAgain(() => { isInDoubt = true })
+    ).catch((error: unknown) => {
       // A repetition of the call may create the record of its name meanwhile.
       const isOwn = (stored: StateRecord) => this.#open(key.entry, stored)?.record.mark === record.mark
       if (error instanceof StoreUnavailable) this.#removals.add(key.state, isOwn)
       throw error instanceof ShareUsed ? this.#all.refusal('network', error.network) : error
     })
     if (created === 'full') throw this.#all.refusal('principal')
-    const isInDoubt = attempts > 1
     if (created === 'taken') return { ...await this.#recognize(key, record), isInDoubt }
     return { record, version: created.version, isInDoubt }
   }
@@ -215,17 +212,27 @@ export class TaskRecords {
     const endsAt = mayUndo ? endOfUndo(record) : createdAt + ttlMs
     const lifetime = { idleMs: endsAt - createdAt, endsAt }
     const limit = this.#unfinished
-    let attempts = 0
-    const place = await retryOutage(async () => {
-      attempts++
-      return await this.#places.create(network, toPlace(key), EMPTY_VALUE, lifetime, limit.max)
-    }, LOST_REPLY).catch((error: unknown) => {
+    let isInDoubt = false
+    const place = await this.#places.create(
+      network, toPlace(key), EMPTY_VALUE, lifetime, limit.max, tryAgain(() => { isInDoubt = true })
+    ).catch((error: unknown) => {
       throw error instanceof ShareUsed ? limit.refusal('network', error.network) : error
     })
     // An attempt whose reply was lost may still take the place, when the task has ended.
-    if (attempts > 1) this.#removals.add(toPlace(key), async () => await this.#hasEnded(key))
+    if (isInDoubt) this.#removals.add(toPlace(key), async () => await this.#hasEnded(key))
     if (place === 'full') throw limit.refusal('principal')
     return place !== 'taken'
+  }
+}
+
+/** Tries again after lost replies. @param onDoubt called after each: the attempt may have its effect later. */
+function tryAgain (onDoubt: () => void): OutageOptions {
+  return {
+    ...LOST_REPLY,
+    mayGoOn () {
+      onDoubt()
+      return true
+    }
   }
 }
 

@@ -4,7 +4,7 @@ import { retry } from '../../base/retry.ts'
 import { clock, random } from '../../base/time.ts'
 import { StoreUnavailable } from './state-store.ts'
 
-interface OutageOptions {
+export interface OutageOptions {
   /** The longest first pause, in milliseconds. It doubles with each attempt. */
   readonly firstMs: number
   /** The longest pause, in milliseconds. */

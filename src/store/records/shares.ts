@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { ShareUsed } from '../../limits/limits.ts'
+import { retryOutage, type OutageOptions } from './lost-replies.ts'
 import { createRemovals } from './removals.ts'
 import type { RecordLifetime, StateKey, StateStore, StateValue } from './state-store.ts'
 
@@ -12,6 +13,8 @@ interface PlacedLifetime extends RecordLifetime {
 }
 
 export type Shares = ReturnType<typeof createShares>
+
+const ONCE = { firstMs: 0, maxMs: 0, forMs: 0 }
 
 export const EMPTY_VALUE = { bytes: Buffer.alloc(0) }
 
@@ -36,32 +39,37 @@ export function createShares (store: StateStore, purpose: string, share: number)
     await store.delete(place).catch(() => removals.add(place))
   }
 
-  /**
-   * Adds the place to the removals if it is not known whether the work was done. The caller may try again: a
-   * place whose record exists stays.
-   */
-  async function orRemove<T> (place: StateKey, key: StateKey, work: Promise<T>): Promise<T> {
+  /** Adds the place to the removals if it is not known whether the work was done. */
+  async function orRemove<T> (place: StateKey, work: Promise<T>): Promise<T> {
     return await work.catch((error: unknown) => {
-      removals.add(place, async () => await store.peek(key) === undefined)
+      removals.add(place)
       throw error
     })
   }
 
   return {
-    /** Creates a record as the store does. Rejects with ShareUsed if all places of the network are taken. */
+    /**
+     * Creates a record as the store does. Rejects with ShareUsed if all places of the network are taken.
+     * @param outage how to try again after lost replies. `taken` may then tell of the caller's own record.
+     */
     async create (
       network: string | undefined, key: StateKey, value: StateValue,
-      { placeMs, ...lifetime }: PlacedLifetime, limit: number
+      { placeMs, ...lifetime }: PlacedLifetime, limit: number, outage: OutageOptions = ONCE
     ): ReturnType<StateStore['create']> {
-      if (network === undefined) return await store.create(key, value, lifetime, limit)
+      const createRecord = async () => await store.create(key, value, lifetime, limit)
+      if (network === undefined) return await retryOutage(createRecord, outage)
       const place = toPlace(network, key)
-      const taking = store.create(
-        place, EMPTY_VALUE, { ...lifetime, idleMs: placeMs ?? lifetime.idleMs }, share
-      )
-      const outcome = await orRemove(place, key, taking)
+      const placeLifetime = { ...lifetime, idleMs: placeMs ?? lifetime.idleMs }
+      let attempts = 0
+      const outcome = await orRemove(place, retryOutage(async () => {
+        attempts++
+        return await store.create(place, EMPTY_VALUE, placeLifetime, share)
+      }, outage))
       if (outcome === 'full') throw new ShareUsed(network, share)
-      const record = await orRemove(place, key, store.create(key, value, lifetime, limit))
+      const record = await orRemove(place, retryOutage(createRecord, outage))
       if (record === 'full') await free(place)
+      // An attempt whose reply was lost may still take the place, when the record has gone.
+      else if (attempts > 1) removals.add(place, async () => await store.peek(key) === undefined)
       return record
     },
     /** Deletes a record as the store does. Frees the place only if this network took it. */
