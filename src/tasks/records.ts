@@ -225,7 +225,7 @@ export class TaskRecords {
   }
 }
 
-/** Tries again after lost replies. @param onDoubt called after each: the attempt may have its effect later. */
+/** Tries again after lost replies. @param onDoubt called after each: it may have its effect later. */
 function tryAgain (onDoubt: () => void): OutageOptions {
   return {
     ...LOST_REPLY,

@@ -8,11 +8,10 @@ import {
 } from '../protocol/errors.ts'
 import type { Progress } from '../protocol/notifications.ts'
 import type { Outlet } from '../request/pipeline/caller.ts'
-import {
-  HandlerTimeout, RequestCancelled, ServiceClosing, type Lifetime
-} from '../request/pipeline/lifetime.ts'
+import { HandlerTimeout, ServiceClosing, type Lifetime } from '../request/pipeline/lifetime.ts'
 import type { MessageSink } from '../store/changes/message-sink.ts'
 import { TaskJournal, type JournalOwner } from './journal.ts'
+import { TaskDeferred, TaskLost } from './no-outcome.ts'
 import { MAX_QUESTIONS } from './questions.ts'
 import { endOfRun, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
@@ -31,17 +30,6 @@ export interface TaskRunDependencies extends Pick<
   /** Called when the handler has ended. @param writing settles with the last write of the run. */
   onEnd (run: TaskRun, writing: Promise<void>): void
 }
-
-/** The task was cancelled, has expired, or runs on another replica. Its run here has no outcome. */
-export class TaskLost extends RequestCancelled {
-  constructor () {
-    super()
-    this.message = 'The task does not run on this replica any more'
-  }
-}
-
-/** A limit refuses the run for now. The task runs later. */
-class TaskDeferred extends RequestCancelled {}
 
 /** The shortest time between two writes of progress, in milliseconds. */
 const PROGRESS_MS = 1000

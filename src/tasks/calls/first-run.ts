@@ -14,7 +14,8 @@ import { holdFirst, storeFirst, toFirstRecord, type FirstRunOptions } from './fi
 import { TaskJournal, type JournalOwner } from '../journal.ts'
 import type { TaskRecord } from '../record.ts'
 import { TaskTaken, type CreatedTask } from '../records.ts'
-import { TaskLost, TaskRun, type TaskRunDependencies } from '../run.ts'
+import { TaskLost } from '../no-outcome.ts'
+import { TaskRun, type TaskRunDependencies } from '../run.ts'
 import type { TransitionDependencies } from '../transitions.ts'
 import { toStatusMessage } from '../watches.ts'
 
