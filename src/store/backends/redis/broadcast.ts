@@ -1,10 +1,9 @@
-// The broadcast of many replicas, over one Redis channel. A text on it is a JSON object with one member:
-// `event`, `message`, or `missed` with the members that could not be sent.
+// The broadcast of many replicas, over one Redis channel.
 
-import { isObject } from '../../../protocol/json-rpc.ts'
 import type { Broadcast, ReplicaMessage } from '../../changes/broadcast.ts'
 import type { ChangeEvent } from '../../changes/change-event.ts'
 import { createLocalListeners } from '../../changes/local-listeners.ts'
+import { receiveReplicaText } from '../../changes/replica-texts.ts'
 import { createRedisChannel, type RedisChannelClients } from './channel.ts'
 import { throwRedisError } from './redis-error.ts'
 import { TIME, type CommandRunner } from './scripts.ts'
@@ -37,11 +36,7 @@ export async function openRedisBroadcast (
   let isClosed = false
 
   function receive (text: string): void {
-    const { event, message, missed } = readObject(parse(text), name)
-    if (event !== undefined) events.tell(readEvent(readObject(event, name), name))
-    else if (message !== undefined) messages.tell(readMessage(readObject(message, name), name))
-    else if (isTexts(missed)) tellMissed(missed)
-    else throw new TypeError(`a message on ${name} is of another release`)
+    receiveReplicaText(text, name, { onEvent: events.tell, onMessage: messages.tell, onMissed: tellMissed })
   }
 
   /** Tells both, even if a listener of the first throws. */
@@ -97,61 +92,4 @@ export async function openRedisBroadcast (
       for (const listeners of [events, messages, misses]) listeners.close()
     }
   }
-}
-
-type ChannelObject = { readonly [member: string]: unknown }
-
-function parse (text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * Checks what another release or another program may have sent. Throws a TypeError that does not contain the
- * value, because it is data of clients.
- */
-function readObject (value: unknown, channel: string): ChannelObject {
-  if (!isObject(value)) throw new TypeError(`a message on ${channel} is no JSON object`)
-  return value
-}
-
-function readMessage ({ type, ...members }: ChannelObject, channel: string): ReplicaMessage {
-  if (typeof type !== 'string') throw new TypeError(`a message on ${channel} has no type`)
-  return { ...members, type }
-}
-
-function readEvent (
-  { type, uri, owner, seenBy, templates, entry, isOver }: ChannelObject, channel: string
-): ChangeEvent {
-  switch (type) {
-    case 'tools-changed':
-    case 'prompts-changed':
-    case 'resources-changed':
-      if (seenBy === undefined) return { type }
-      if (isScopeSets(seenBy)) return { type, seenBy }
-      break
-    case 'resources-outdated':
-      if (templates === undefined) return { type }
-      if (isTexts(templates)) return { type, templates }
-      break
-    case 'events-missed': return { type }
-    case 'task-changed':
-      if (typeof entry === 'string' && typeof isOver === 'boolean') return { type, entry, isOver }
-      break
-    case 'resource-updated':
-      if (typeof uri !== 'string' || (seenBy !== undefined && !isScopeSets(seenBy))) break
-      return { type, uri, ...typeof owner === 'string' && { owner }, ...seenBy !== undefined && { seenBy } }
-  }
-  throw new TypeError(`a message on ${channel} is no event of this release`)
-}
-
-function isScopeSets (value: unknown): value is string[][] {
-  return Array.isArray(value) && value.every(isTexts)
-}
-
-function isTexts (value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
