@@ -28,7 +28,7 @@ const ROOMS = {
   'store/sealing': [],
   'store/records': ['access', 'author', 'limits', 'protocol', 'schema'],
   'store/changes': ['access', 'limits', 'protocol'],
-  'store/backends': ['limits', 'protocol', 'store/changes', 'store/records'],
+  'store/backends': ['limits', 'store/changes', 'store/records'],
   'catalog/modules': [],
   'catalog/compiled': ['access', 'author', 'limits', 'protocol', 'schema', 'store/records'],
   'catalog/folder': [
@@ -87,7 +87,7 @@ const ROOMS = {
   'testing.ts': ['catalog/compiled', 'protocol', 'tasks', 'testing'],
   cli: [
     'access', 'catalog/advice', 'catalog/compiled', 'catalog/contracts', 'catalog/folder', 'index.ts',
-    'ops/config', 'ops/log', 'protocol', 'schema', 'testing'
+    'ops/config', 'ops/log', 'protocol', 'schema', 'store/backends', 'testing'
   ],
   'main.ts': [
     'app', 'app.ts', 'catalog/compiled', 'cli', 'ops/config', 'ops/log', 'ops/overload', 'ops/tracing'
@@ -110,7 +110,10 @@ async function readSources (): Promise<Sources> {
 const mayImportFastify = ({ file, isType }: Import) => /^(?:http|legacy\/http)\//.test(file) ||
   file === 'app.ts' || (isType && /^(?:main\.ts$|app\/|legacy\/open\.ts$)/.test(file))
 const DRIVERS: { readonly [name: string]: string } = {
-  lmdb: 'store/backends/lmdb/', ioredis: 'store/backends/redis/', aws4fetch: 'files/s3/'
+  lmdb: 'store/backends/lmdb/',
+  ioredis: 'store/backends/redis/',
+  pg: 'store/backends/postgres/',
+  aws4fetch: 'files/s3/'
 }
 const mayImportDriver = ({ file, target }: Import) => file.startsWith(DRIVERS[target] ?? '')
 const ENTRY = /^store\/backends\/[^/]+\/backend\.ts$/
@@ -287,7 +290,7 @@ const RULES: ReadonlyArray<{
   },
   {
     claim: 'a driver is imported by its own folder alone',
-    breaks: (sources) => breaksOfPackage(sources, /^(?:lmdb|ioredis|aws4fetch)$/, mayImportDriver),
+    breaks: (sources) => breaksOfPackage(sources, /^(?:lmdb|ioredis|pg|aws4fetch)$/, mayImportDriver),
     made: {
       'store/backends/lmdb/a.ts': "import { open } from 'lmdb'\n",
       'store/backends/redis/b.ts': "import { Redis } from 'ioredis'\n",

@@ -8,7 +8,7 @@ import { startService } from './helpers/service.ts'
 import { post } from './helpers/stream.ts'
 
 /** Whether a package is loaded only where a part needs it. */
-const UNUSED = /^(?:ioredis|lmdb|esbuild|typebox|prom-client|@opentelemetry\/.*|@swc\/wasm-typescript)$/
+const UNUSED = /^(?:ioredis|lmdb|pg|esbuild|typebox|prom-client|@opentelemetry\/.*|@swc\/wasm-typescript)$/
 
 /** The packages of parts that a service has loaded after its first answer. */
 async function findParts (

@@ -14,12 +14,13 @@ import { diffCommand } from './diff.ts'
 import { initCommand } from './init.ts'
 import { listCommand } from './list.ts'
 import { devCommand, serveCommand } from './serve.ts'
+import { stateCommand } from './state.ts'
 import { tasksCommand } from './tasks.ts'
 import { tokenCommand } from './token.ts'
 
 const COMMANDS: readonly AddCommand[] = [
   initCommand, devCommand, serveCommand, callCommand, checkCommand, diffCommand, listCommand, tasksCommand,
-  tokenCommand, completionCommand
+  stateCommand, tokenCommand, completionCommand
 ]
 
 const EXIT_CODES = `

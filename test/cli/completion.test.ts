@@ -24,7 +24,7 @@ async function complete (...words: string[]): Promise<string[]> {
 
 t.test('commands, flags and their choices', async (t) => {
   t.match((await complete('')).map((line) => line.split('\t')[0]), [
-    'init', 'dev', 'serve', 'call', 'check', 'diff', 'list', 'tasks', 'token', 'completion'
+    'init', 'dev', 'serve', 'call', 'check', 'diff', 'list', 'tasks', 'state', 'token', 'completion'
   ])
   t.match(await complete('che'), [/^check\tload a catalog without serving it, and say/])
   t.match(await complete('call', '--answ'), [/^--answer\t/, /^--answers\t/])

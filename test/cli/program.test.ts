@@ -12,7 +12,9 @@ import { runService, startService } from '../helpers/service.ts'
 t.test('--help names every command, and each command has help of its own', async (t) => {
   const { out, exitCode } = await runProgram(['--help'])
   t.equal(exitCode, 0)
-  const commands = ['serve', 'dev', 'check', 'list', 'tasks', 'token', 'init', 'call', 'diff', 'completion']
+  const commands = [
+    'serve', 'dev', 'check', 'list', 'tasks', 'state', 'token', 'init', 'call', 'diff', 'completion'
+  ]
   for (const command of commands) {
     t.match(out, new RegExp(`^  ${command} (?:\\[options\\]|<shell>)`, 'm'))
     const help = await runProgram([command, '--help'])

@@ -45,7 +45,7 @@ async function readCommands (): Promise<ReadonlyMap<string, ReadonlySet<string>>
 t.test('every command and flag that a page names exists, and all are in commands.md', async (t) => {
   const commands = await readCommands()
   t.strictSame([...commands.keys()].toSorted(), [
-    'call', 'check', 'completion', 'dev', 'diff', 'init', 'list', 'serve', 'tasks', 'token'
+    'call', 'check', 'completion', 'dev', 'diff', 'init', 'list', 'serve', 'state', 'tasks', 'token'
   ])
   const lines = [...code, ...pages.flatMap(({ blocks }) => blocks.flatMap((block) => block.text.split('\n')))]
   for (const line of lines) {

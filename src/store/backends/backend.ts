@@ -22,6 +22,11 @@ export interface Backend {
   readonly isShared: boolean
   /** Imports the driver when it is called, so that unused drivers are not loaded. */
   readonly open: OpenBackend
+  /**
+   * Resolves to the SQL that makes the schema of a prefix, and gives its rights to a role. It may be applied
+   * again. Absent if the backend has no schema. Rejects if there is none of this prefix.
+   */
+  readonly writeSchema?: (prefix: string, role?: string) => Promise<string>
 }
 
 /** Rejects if the backend cannot be used. The message says what to do, and never contains a password. */

@@ -3,12 +3,14 @@
 import type { Backend, OpenedBackend, BackendOptions } from './backend.ts'
 import { lmdbBackend } from './lmdb/backend.ts'
 import { memoryBackend } from './memory/backend.ts'
+import { postgresBackend } from './postgres/backend.ts'
 import { redisBackend } from './redis/backend.ts'
 
 const BACKENDS: readonly Backend[] = [
   memoryBackend,
   lmdbBackend,
-  redisBackend
+  redisBackend,
+  postgresBackend
 ]
 
 /** The forms of all URLs, in words: completes "TRIVET_STATE_URL must be". */
@@ -28,6 +30,13 @@ export async function openBackend (url: string, options: BackendOptions): Promis
   const backend = findBackend(url)
   if (backend === undefined) throw new Error(`TRIVET_STATE_URL must be ${STATE_URL_FORM}`)
   return await backend.open(url, options)
+}
+
+/** The SQL of the schema of a prefix. Rejects if there is no schema of this name. */
+export async function writeSchema (prefix: string, role?: string): Promise<string> {
+  const writing = BACKENDS.map(async (backend) => await backend.writeSchema?.(prefix, role) ?? '')
+  const texts = await Promise.all(writing)
+  return texts.join('')
 }
 
 function findBackend (url: string): Backend | undefined {

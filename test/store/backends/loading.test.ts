@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap'
 import { toolModule, writeCatalog } from '../../helpers/catalog-folder.ts'
 import { makeFolder } from '../../helpers/folder.ts'
+import { hasPostgresServer, startPostgresServer } from '../../servers/postgres-server.ts'
 import { hasRedisServer, startRedisServer } from '../../servers/redis-server.ts'
 import { startService } from '../../helpers/service.ts'
 import { post } from '../../helpers/stream.ts'
@@ -32,17 +33,23 @@ async function findDrivers (t: Test, stateUrl: string): Promise<string[]> {
   await stop()
   const imported = new Set(stderr().split('\n'))
   t.ok([...imported].some((name) => name.startsWith('./')), 'what is loaded is seen')
-  return ['ioredis', 'lmdb'].filter((name) => imported.has(name))
+  return ['ioredis', 'lmdb', 'pg'].filter((name) => imported.has(name))
 }
 
 t.test('memory loads no driver', async (t) => t.strictSame(await findDrivers(t, 'memory:'), []))
 
-t.test('a folder loads LMDB and not the driver of Redis', async (t) => {
+t.test('a folder loads LMDB and no driver of a server', async (t) => {
   t.strictSame(await findDrivers(t, `file:${await makeFolder(t)}`), ['lmdb'])
 })
 
 if (hasRedisServer(t)) {
-  t.test('Redis loads its driver and not LMDB', async (t) => {
+  t.test('Redis loads its driver and no other', async (t) => {
     t.strictSame(await findDrivers(t, (await startRedisServer(t)).url), ['ioredis'])
+  })
+}
+
+if (hasPostgresServer(t)) {
+  t.test('PostgreSQL loads its driver and no other', async (t) => {
+    t.strictSame(await findDrivers(t, (await startPostgresServer(t)).url), ['pg'])
   })
 }

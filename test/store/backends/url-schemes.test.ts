@@ -8,6 +8,7 @@ import {
 import { until, within } from '../../helpers/deadline.ts'
 import { makeFolder } from '../../helpers/folder.ts'
 import { createReadableLog } from '../../helpers/log.ts'
+import { hasPostgresServer, startPostgresServer } from '../../servers/postgres-server.ts'
 import {
   hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer
 } from '../../servers/redis-server.ts'
@@ -15,12 +16,12 @@ import { textOf, toValue } from '../../helpers/state-value.ts'
 
 const SHARED = [
   'redis://host', 'rediss://:word@host:6380/1', 'redis+sentinel://a,b/main', 'rediss+sentinel://a/main',
-  'redis+cluster://a,b', 'rediss+cluster://a'
+  'redis+cluster://a,b', 'rediss+cluster://a', 'postgres://user@host/db', 'postgresql://user@a:1,b:2/db'
 ]
 const OWN = ['memory:', 'file:data', 'file:/data', 'file:with space', 'file:redis://']
 const NONE = [
   '', 'memory', 'memory:x', 'memory://', 'file', 'file:', 'redis', 'redis:', 'redis:host', 'redis://',
-  'redis:// ', 'redis+other://host', 'http://host', './data', 'constructor:', '__proto__:', 'MEMORY:',
+  'redis:// ', 'redis+other://host', 'postgres:', 'postgres://', 'postgres:user@host', 'pg://host', 'http://host', './data', 'constructor:', '__proto__:', 'MEMORY:',
   ' memory:', ':'
 ]
 
@@ -61,7 +62,7 @@ t.test('knows the URLs of each backend, and which backends are shared', async (t
 })
 
 t.test('a URL of no backend is refused with the valid forms and without the URL', async (t) => {
-  for (const url of [...NONE, 'postgres://user:hunter2@host']) {
+  for (const url of [...NONE, 'mysql://user:hunter2@host']) {
     await t.rejects(open(t, url), { message: `TRIVET_STATE_URL must be ${STATE_URL_FORM}` }, url)
   }
 })
@@ -89,5 +90,15 @@ if (hasRedisServer(t)) {
     await t.rejects(refusal, { message: /^nothing arrived on the Redis channel trivet:broadcast/ })
     const isConnected = async () => (await server.cli('client', 'list')).includes('user=deaf')
     await until(async () => !await isConnected(), 'its connections to end')
+  })
+}
+
+if (hasPostgresServer(t)) {
+  t.test('postgres', async (t) => await checkParts(t, (await startPostgresServer(t)).url))
+
+  t.test('a PostgreSQL that cannot be reached is refused', async (t) => {
+    const opening = open(t, 'postgres://user:hunter2@127.0.0.1:1/db')
+    const message = /^TRIVET_STATE_URL: no PostgreSQL can be used at 127\.0\.0\.1:1 \((?!.*hunter2)/
+    await t.rejects(within(opening, 'the refusal', 10_000), { message })
   })
 }

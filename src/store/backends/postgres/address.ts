@@ -1,0 +1,122 @@
+// Reads the hosts, the credentials and the rules of TLS from TRIVET_STATE_URL, as libpq means them.
+// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
+
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
+
+export type SslMode = typeof SSL_MODES[number]
+
+export interface PostgresHost {
+  /** A name, an address, or the folder of a Unix socket. */
+  readonly host: string
+  readonly port: number
+}
+
+export interface PostgresAddress {
+  /** Tried in this order. The first one that takes writes is used. */
+  readonly hosts: readonly PostgresHost[]
+  readonly user: string
+  readonly password: string
+  readonly database: string
+  readonly sslMode: SslMode
+  /** The files of certificates, by their paths. */
+  readonly files: { readonly ca?: string, readonly cert?: string, readonly key?: string }
+}
+
+const FORM = 'postgres://user[:password]@host[:port][,host…]/database[?sslmode=verify-full&sslrootcert=FILE], ' +
+  'with special characters of a password percent-encoded'
+const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^/@?]*)@)?([^/@?#]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/
+const HOST_FORM = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i
+const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'target_session_attrs']
+const DEFAULT_PORT = 5432
+
+/** Throws an Error that says what the URL must be. The error never contains the URL, which has a password. */
+export function readPostgresUrl (url: string): PostgresAddress {
+  const [whole, credentials = '', hostList = '', path = '', query = ''] = URL_FORM.exec(url) ?? []
+  if (whole === undefined) throw badUrl('it is not of this form')
+  const parameters = readParameters(query)
+  const { user, password } = readCredentials(credentials)
+  const sslMode = parameters.get('sslmode') ?? 'prefer'
+  if (!isSslMode(sslMode)) throw badUrl(`sslmode must be one of ${SSL_MODES.join(', ')}`)
+  checkTarget(parameters.get('target_session_attrs'))
+  const [ca, cert, key] = ['sslrootcert', 'sslcert', 'sslkey'].map((name) => parameters.get(name))
+  if ((cert === undefined) !== (key === undefined)) throw badUrl('sslcert and sslkey need each other')
+  const database = decode(path, 'the database')
+  return {
+    hosts: readHosts(hostList, parameters),
+    user,
+    password,
+    database: database === '' ? user : database,
+    // As libpq does: whoever names authorities wants the server checked.
+    sslMode: sslMode === 'require' && ca !== undefined ? 'verify-ca' : sslMode,
+    files: {
+      ...ca !== undefined && { ca }, ...cert !== undefined && { cert }, ...key !== undefined && { key }
+    }
+  }
+}
+
+function readHosts (list: string, parameters: ReadonlyMap<string, string>): PostgresHost[] {
+  const folders = parameters.get('host')
+  if (list !== '' && folders !== undefined) throw badUrl('it has hosts before the path and in host')
+  if (list === '' && folders === undefined) throw badUrl('the host is missing')
+  const port = readPort(parameters.get('port') ?? String(DEFAULT_PORT))
+  return (folders ?? list).split(',').map((text) => {
+    // A Unix socket.
+    if (folders !== undefined && text.startsWith('/')) return { host: text, port }
+    const [, bracketed, plain, own] = HOST_FORM.exec(text) ?? []
+    const host = bracketed ?? plain
+    if (host === undefined) {
+      throw badUrl('each host must be a name or an address; the folder of a socket goes into ?host=')
+    }
+    return { host, port: own === undefined ? port : readPort(own) }
+  })
+}
+
+function readPort (text: string): number {
+  const port = Number(text)
+  if (!/^\d{1,5}$/.test(text) || port < 1 || port > 65_535) {
+    throw badUrl('a port must be from 1 to 65535')
+  }
+  return port
+}
+
+function readParameters (query: string): ReadonlyMap<string, string> {
+  const parameters = new Map<string, string>()
+  for (const text of query === '' ? [] : query.split('&')) {
+    const [name = '', ...rest] = text.split('=')
+    if (!PARAMETERS.includes(name)) throw badUrl(`after the ? there may be ${PARAMETERS.join(', ')}`)
+    const value = decode(rest.join('='), name)
+    if (value === '') throw badUrl(`${name} has no value`)
+    parameters.set(name, value)
+  }
+  return parameters
+}
+
+/** The service writes, so it never uses a server that takes no writes. */
+function checkTarget (target = 'read-write'): void {
+  if (target !== 'read-write' && target !== 'primary') {
+    throw badUrl('target_session_attrs must be read-write or primary: the service writes')
+  }
+}
+
+function readCredentials (text: string): Pick<PostgresAddress, 'user' | 'password'> {
+  const colon = text.indexOf(':')
+  const user = decode(colon === -1 ? text : text.slice(0, colon), 'the user')
+  if (user === '') throw badUrl('before the @ there must be a user, or user:password')
+  return { user, password: colon === -1 ? '' : decode(text.slice(colon + 1), 'the password') }
+}
+
+function decode (text: string, what: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw badUrl(`${what} is not percent-encoded`)
+  }
+}
+
+function isSslMode (text: string): text is SslMode {
+  return SSL_MODES.some((mode) => mode === text)
+}
+
+function badUrl (problem: string): Error {
+  return new Error(`TRIVET_STATE_URL must be ${FORM}: ${problem}`)
+}

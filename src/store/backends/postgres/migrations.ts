@@ -1,0 +1,95 @@
+// Brings the schema to the version of this release, and checks that the role may use it.
+
+import { hasCode } from './postgres-error.ts'
+import { SCHEMA_VERSION, toLock, toMigration, type SchemaNames } from './schema.ts'
+import type { Connection } from './postgres-connection.ts'
+import { quoteText, readNumber, readText, type AnswerRow } from './statement.ts'
+
+/** Replicas that start together wait for the one that migrates. */
+const MIGRATION_LIMITS = "SET LOCAL lock_timeout = '4s'; SET LOCAL statement_timeout = '20s'"
+const MISSING_RIGHT = '42501'
+const TABLE_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE']
+
+/**
+ * Rejects with an Error that says what to do: if the role may not create the schema, if it lacks a right, if
+ * this release is too old for the schema, or if the database cannot store every text.
+ */
+export async function prepareSchema (connection: Connection, names: SchemaNames): Promise<void> {
+  const [[encoding, role] = []] = await connection.runText('SELECT getdatabaseencoding(), current_user')
+  if (encoding !== 'UTF8') {
+    throw refusal(`the database has the encoding ${String(encoding)}. Create one with the encoding UTF8`)
+  }
+  try {
+    const version = await findVersion(connection, names)
+    if (version < SCHEMA_VERSION) await migrate(connection, names)
+    await checkRights(connection, names)
+  } catch (error) {
+    if (!hasCode(error, MISSING_RIGHT)) throw error
+    throw lacksRights(names, readText(role), `it may not create or use the schema ${names.schema}`)
+  }
+}
+
+/** Resolves to 0 if there is no schema. */
+async function findVersion (connection: Connection, names: SchemaNames): Promise<number> {
+  const [[table] = []] = await connection.runText(`SELECT to_regclass(${quoteText(names.versions)})`)
+  if (table === null) return 0
+  const [row] = await connection.runText(
+    `SELECT version, oldest_user FROM ${names.versions} ORDER BY version DESC LIMIT 1`
+  )
+  return row === undefined ? 0 : readVersion(row, names)
+}
+
+function readVersion ([version, oldestUser]: AnswerRow, { schema }: SchemaNames): number {
+  if (readNumber(oldestUser) > SCHEMA_VERSION) {
+    const problem = `the schema ${schema} has version ${readNumber(version)}, made by a later release`
+    throw refusal(`${problem}; this release knows version ${SCHEMA_VERSION}. Run the later release`)
+  }
+  return readNumber(version)
+}
+
+async function migrate (connection: Connection, names: SchemaNames): Promise<void> {
+  await connection.runText(`BEGIN ISOLATION LEVEL READ COMMITTED; ${MIGRATION_LIMITS}`)
+  try {
+    await connection.runText(`SELECT pg_advisory_xact_lock(${toLock(names, 'migration')})`)
+    const version = await findVersion(connection, names)
+    if (version < SCHEMA_VERSION) await connection.runText(toMigration(names, version))
+    await connection.runText('COMMIT')
+  } catch (error) {
+    await connection.runText('ROLLBACK')
+    throw error
+  }
+}
+
+/** Says all that is missing: each round of granting rights takes an operator's time. */
+async function checkRights (connection: Connection, names: SchemaNames): Promise<void> {
+  const { schema, versions, createRecord, countCalls, ...tables } = names
+  const ofTable = (table: string, right: string) => toNeed('table', table, right)
+  const needs = [
+    ...Object.values(tables).flatMap((table) => TABLE_RIGHTS.map((right) => ofTable(table, right))),
+    ofTable(versions, 'SELECT'),
+    toNeed('function', 'pg_logical_emit_message(boolean,text,text)', 'EXECUTE')
+  ]
+  const rows = await connection.runText(`
+    SELECT current_user, need FROM (VALUES ${needs.join(', ')}) AS needs(has, need) WHERE NOT has
+    UNION ALL
+    SELECT current_user, 'EXECUTE on ' || p.oid::regprocedure FROM pg_proc AS p
+    JOIN pg_namespace AS n ON n.oid = p.pronamespace
+    WHERE n.nspname = ${quoteText(schema)} AND NOT has_function_privilege(p.oid, 'EXECUTE')
+  `)
+  const [[role] = []] = rows
+  if (role !== undefined) {
+    throw lacksRights(names, readText(role), rows.map(([, need]) => readText(need)).join(', '))
+  }
+}
+
+function toNeed (kind: 'table' | 'function', name: string, right: string): string {
+  const has = `has_${kind}_privilege(${quoteText(name)}, '${right}')`
+  return `(${has}, ${quoteText(`${right} on ${name}`)})`
+}
+
+function lacksRights ({ schema }: SchemaNames, role: string, missing: string): Error {
+  return refusal(`the role ${role} lacks rights (${missing}). Run "trivet state schema --prefix ${schema} ` +
+    `--role ${role}", and apply the SQL as the owner of the database`)
+}
+
+function refusal (problem: string): Error { return new Error(`TRIVET_STATE_URL: ${problem}`) }

@@ -1,0 +1,104 @@
+import { unlessAborted, withinDeadline } from '../../../base/deadline.ts'
+import { createOutageLog } from '../../../base/outage-log.ts'
+import { retry } from '../../../base/retry.ts'
+import { messageOf } from '../../../base/words.ts'
+import { createLocalCallCounter } from '../../../limits/local-call-counter.ts'
+import { EVENT_LOG_LIMITS } from '../../changes/event-log.ts'
+import { toOpenedBackend, type BackendOptions, type OpenBackend } from '../backend.ts'
+import { readPostgresUrl, type PostgresAddress } from './address.ts'
+import { openPostgresBroadcast } from './broadcast.ts'
+import { createPostgresCallCounter } from './call-counter.ts'
+import { connect, createTarget, type PostgresTarget } from './connection.ts'
+import { createPostgresDueTimes } from './due-times.ts'
+import { createPostgresEventLog } from './event-log.ts'
+import { prepareSchema } from './migrations.ts'
+import { Pool } from './pool.ts'
+import { PostgresError, toPostgresError } from './postgres-error.ts'
+import { toNames, type SchemaNames } from './schema.ts'
+import type { Connection } from './postgres-connection.ts'
+import { openPostgresStateStore } from './state-store.ts'
+import { createSweep } from './sweep.ts'
+import { readTls } from './tls.ts'
+
+/** How long connecting may take when the service starts, in milliseconds. */
+const CONNECT_DEADLINE_MS = 5000
+/** The connections for statements. One more listens. */
+const POOL_SIZE = 7
+const RETRY = { firstMs: 100, maxMs: 500 }
+/** No attempt helps: the password, the user or the database is wrong. */
+const IS_WRONG = /^(?:28...|3D000)$/
+
+/** All members share one pool of connections, and the broadcast has one more. */
+export const openPostgresBackend: OpenBackend = async (url, options) => {
+  const names = toNames(options.prefix)
+  const address = readPostgresUrl(url)
+  const target = createTarget(address, await readTls(address), (problem) => {
+    options.log.warn({}, `PostgreSQL: ${problem}`)
+  })
+  const first = await unlessAborted(connectFirst(target, options.signal), options.signal)
+  try {
+    await unlessAborted(prepareSchema(first, names), options.signal)
+  } finally {
+    await first.close()
+  }
+  return await openParts(target, names, options)
+}
+
+async function openParts (target: PostgresTarget, names: SchemaNames, options: BackendOptions) {
+  const { log, eventLogLimits = EVENT_LOG_LIMITS, signal } = options
+  const onOutage = createOutageLog({ log, message: 'PostgreSQL is not available' })
+  const pool = new Pool(target, { size: POOL_SIZE, onError: onOutage })
+  const sweep = createSweep(pool, names, { onError: onOutage })
+  const closeConnections = async () => {
+    await sweep.close()
+    await pool.close()
+  }
+  try {
+    const opening = openPostgresBroadcast({
+      target,
+      runner: pool,
+      names,
+      onError: createOutageLog({ log, message: 'changes and messages are not passed on to other replicas' })
+    })
+    const broadcast = await unlessAborted(opening, signal)
+    const store = openPostgresStateStore(pool, names)
+    const eventLog = createPostgresEventLog(pool, { names, ...eventLogLimits })
+    const callCounter = createPostgresCallCounter(pool, {
+      names,
+      local: createLocalCallCounter(),
+      onError: createOutageLog({ log, message: 'each replica counts its own calls for limits' })
+    })
+    const dueTimes = createPostgresDueTimes(pool, names)
+    return toOpenedBackend({ store, broadcast, eventLog, callCounter, dueTimes }, closeConnections)
+  } catch (error) {
+    await closeConnections()
+    throw error
+  }
+}
+
+/** The server may start at the same time as the service. */
+async function connectFirst (target: PostgresTarget, signal?: AbortSignal): Promise<Connection> {
+  let lastError: PostgresError | undefined
+  const over = new AbortController()
+  const connecting = retry(async () => await connect(target), {
+    ...RETRY,
+    signal: signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]),
+    mayRetry (error) {
+      lastError = toPostgresError(error)
+      return !over.signal.aborted && !IS_WRONG.test(lastError.code ?? '')
+    }
+  })
+  try {
+    return await withinDeadline(connecting, CONNECT_DEADLINE_MS, () => new Error('it does not answer'))
+  } catch (error) {
+    over.abort()
+    connecting.then((connection) => connection.destroy(), () => {})
+    throw unreachableError(target.address, lastError ?? toPostgresError(error))
+  }
+}
+
+function unreachableError ({ hosts }: PostgresAddress, cause: PostgresError): Error {
+  const places = hosts.map(({ host, port }) => `${host}:${port}`).join(', ')
+  const problem = `no PostgreSQL can be used at ${places} (${messageOf(cause)})`
+  return new Error(`TRIVET_STATE_URL: ${problem}. Start it, or correct the setting`, { cause })
+}

@@ -1,0 +1,50 @@
+// Errors of PostgreSQL and of its driver that are safe to log. Their details contain records.
+
+import { StoreUnavailable } from '../../records/state-store.ts'
+
+/** Has the message without data, and the stack frames. */
+export class PostgresError extends Error {
+  /** An SQLSTATE of five letters or digits, or a code of Node.js such as ECONNREFUSED. */
+  declare code?: string
+
+  constructor (message: string, code?: unknown) {
+    super(message)
+    this.name = 'PostgresError'
+    if (typeof code === 'string') this.code = code
+  }
+}
+
+const QUOTED = /'[^']*'|"[^"]*"/g
+const FRAME = /^\s+at /
+/** Of data and of constraints: their messages quote what was sent. */
+const QUOTES_DATA = /^2[23]...$/
+/** Of mistakes in statements and in their data. A missing right is none: an operator may give it back. */
+const IS_MISTAKE = /^(?:22...|42(?!501)...)$/
+
+/** For `catch` of a promise. */
+export function throwPostgresError (error: unknown): never { throw toPostgresError(error) }
+
+/** For `catch` of a promise. A mistake in a statement is no outage: it is thrown as it is. */
+export function throwAsUnavailable (error: unknown): never {
+  const postgresError = toPostgresError(error)
+  if (IS_MISTAKE.test(postgresError.code ?? '')) throw postgresError
+  throw new StoreUnavailable(postgresError)
+}
+
+export function toPostgresError (error: unknown): PostgresError {
+  if (error instanceof PostgresError) return error
+  if (!(error instanceof Error)) return new PostgresError('the driver threw a value that is not an error')
+  const code = 'code' in error ? error.code : undefined
+  const message = error instanceof AggregateError
+    ? error.errors.map((one) => toPostgresError(one).message).join(', ')
+    : error.message
+  const isQuoting = typeof code === 'string' && QUOTES_DATA.test(code)
+  const postgresError = new PostgresError(isQuoting ? message.replaceAll(QUOTED, '…') : message, code)
+  const frames = (error.stack ?? '').split('\n').filter((line) => FRAME.test(line))
+  postgresError.stack = [`${postgresError.name}: ${postgresError.message}`, ...frames].join('\n')
+  return postgresError
+}
+
+export function hasCode (error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.some((code) => code === error.code)
+}

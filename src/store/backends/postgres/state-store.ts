@@ -1,0 +1,68 @@
+// Records in PostgreSQL: a row for each.
+
+import { random } from '../../../base/time.ts'
+import { StoreUnavailable, type StateStore } from '../../records/state-store.ts'
+import { PostgresError, throwAsUnavailable } from './postgres-error.ts'
+import { createRecordStatements } from './record-statements.ts'
+import { createReads, readRecord } from './reads.ts'
+import { createReplacements } from './replacements.ts'
+import { IS_FULL, IS_TAKEN, type SchemaNames } from './schema.ts'
+import { readNumber, readText, type StatementRunner } from './statement.ts'
+
+/** Closing the store does not close the connections. */
+export function openPostgresStateStore (runner: StatementRunner, names: SchemaNames): StateStore {
+  const statements = createRecordStatements(names)
+  const reads = createReads(runner, statements)
+  const replacements = createReplacements(runner, statements)
+  const underWay = new Set<Promise<unknown>>()
+  let isClosed = false
+
+  async function attempt<T> (work: () => Promise<T>): Promise<T> {
+    if (isClosed) throw new StoreUnavailable(new Error('the store is closed'))
+    const promise = work()
+    underWay.add(promise)
+    return await promise.catch(throwAsUnavailable).finally(() => { underWay.delete(promise) })
+  }
+
+  return {
+    create: async ({ owner, name }, value, { idleMs, endsAt }, limit) => await attempt(async () => {
+      // Random, so that a new record never has the version of a deleted one.
+      const version = random.uuid()
+      const end = endsAt === undefined ? null : Math.floor(endsAt)
+      const [[expiry] = []] = await runner.run(
+        statements.create, [owner, name, value.bytes, version, Math.ceil(idleMs), end, limit]
+      )
+      const expiresAt = readNumber(expiry)
+      if (expiresAt === IS_TAKEN) return 'taken'
+      return expiresAt === IS_FULL ? 'full' : { value, version, expiresAt }
+    }),
+    read: async (key) => await attempt(async () => await reads.read(key)),
+    peek: async ({ owner, name }) => await attempt(async () => {
+      const [row] = await runner.run(statements.peek, [owner, name])
+      return row && readRecord(row)
+    }),
+    replace: async (key, version, value, lifetime) => await attempt(
+      async () => await replacements.replace(key, version, value, lifetime)
+    ),
+    confirm: async ({ owner, name }, version) => await attempt(async () => {
+      const [[isPresent] = []] = await runner.run(statements.confirm, [owner, name, version])
+      return isPresent === true
+    }),
+    delete: async ({ owner, name }) => await attempt(async () => {
+      const [[isLive] = []] = await runner.run(statements.delete, [owner, name])
+      return isLive === true
+    }),
+    list: async (owner) => await attempt(async () => {
+      const rows = await runner.run(statements.list, [owner])
+      return new Map(rows.map(([name, expiresAt]) => [readText(name), readNumber(expiresAt)]))
+    }),
+    check: async () => await attempt(async () => {
+      const [[isReadOnly] = []] = await runner.run(statements.check)
+      if (isReadOnly !== 'off') throw new PostgresError('PostgreSQL takes no writes', '25006')
+    }),
+    async close () {
+      isClosed = true
+      await Promise.allSettled(underWay)
+    }
+  }
+}
