@@ -3,9 +3,9 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { appendFile, chmod, chown, mkdtemp, rename, rm } from 'node:fs/promises'
+import { appendFile, chmod, chown, mkdtemp, rename, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 import type { Test } from 'tap'
@@ -43,6 +43,8 @@ export interface PostgresServerOptions {
   readonly isDurable?: boolean
   /** Where it keeps its files. A new folder by default. */
   readonly folder?: string
+  /** Whether its write-ahead log is in another folder: without room for the log the server ends. */
+  readonly hasLogElsewhere?: boolean
 }
 
 /** Debian keeps the programs of each version apart. */
@@ -72,8 +74,16 @@ export async function startPostgresServer (
   const { settings = [], access, isDurable = false } = options
   const parent = options.folder ?? await makeFolder(t)
   await own(parent)
+  // The account of the server must reach it.
+  if (isRoot && options.folder !== undefined) await chmod(dirname(parent), 0o755)
   const folder = join(parent, 'postgres')
   await run('cp', ['-r', await findTemplate(), folder])
+  if (options.hasLogElsewhere === true) {
+    const log = await makeFolder(t)
+    await own(log)
+    await run('mv', [join(folder, 'pg_wal'), log])
+    await symlink(join(log, 'pg_wal'), join(folder, 'pg_wal'))
+  }
   const port = await findFreePort()
   await appendFile(join(folder, 'postgresql.conf'), [
     ...DEFAULTS, ...isDurable ? [] : HASTY, `port = ${port}`, `unix_socket_directories = '${folder}'`,

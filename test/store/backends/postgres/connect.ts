@@ -9,12 +9,7 @@ import { prepareSchema } from '../../../../src/store/backends/postgres/migration
 import { Pool } from '../../../../src/store/backends/postgres/pool.ts'
 import { toNames, type SchemaNames } from '../../../../src/store/backends/postgres/schema.ts'
 import { openPostgresStateStore } from '../../../../src/store/backends/postgres/state-store.ts'
-import type { StateKey, StateStore } from '../../../../src/store/records/state-store.ts'
-
-export const KEY: StateKey = { owner: 'o', name: 'counter' }
-export const LIFETIME = { idleMs: 600_000 }
-/** A call that takes longer counts as hanging, in milliseconds. */
-export const QUICK_MS = 2000
+import type { StateStore } from '../../../../src/store/records/state-store.ts'
 
 interface OpenedPool {
   readonly target: PostgresTarget

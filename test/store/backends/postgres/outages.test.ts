@@ -1,0 +1,310 @@
+// What calls get while PostgreSQL is away, hangs, or refuses, and that they work again by themselves.
+
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client } from 'pg'
+import t, { type Test } from 'tap'
+import { createSweep } from '../../../../src/store/backends/postgres/sweep.ts'
+import { StoreUnavailable, type StateStore } from '../../../../src/store/records/state-store.ts'
+import { until, within } from '../../../helpers/deadline.ts'
+import { textOf, toValue } from '../../../helpers/state-value.ts'
+import { openFaultyConnection } from '../../../servers/faulty-connection.ts'
+import {
+  hasPostgresServer, startPostgresServer, type PostgresServer
+} from '../../../servers/postgres-server.ts'
+import { openSmallDisk } from '../../../servers/small-disk.ts'
+import { openPool, openStore } from './connect.ts'
+
+const KEY = { owner: 'o', name: 'counter' }
+const OTHER = { owner: 'o', name: 'other' }
+const LIFETIME = { idleMs: 600_000 }
+/** A call that takes longer counts as hanging, in milliseconds. */
+const QUICK_MS = 2000
+
+const isThere = async (store: StateStore) => await store.check().then(() => true, () => false)
+const unavailable = (message: RegExp) => ({ name: 'StoreUnavailable', cause: { message } })
+
+async function create (store: StateStore, key = KEY, text = '0'): Promise<string> {
+  const record = await store.create(key, toValue(text), LIFETIME, 100_000)
+  if (typeof record === 'string') throw new Error(record)
+  return record.version
+}
+
+const toCauseOf = (error: unknown) => error instanceof StoreUnavailable ? error.cause : error
+
+/** A session of somebody else, which may hold locks. */
+async function openClient (t: Test, { url }: PostgresServer): Promise<Client> {
+  const client = new Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  t.teardown(async () => await client.end())
+  return client
+}
+
+async function allRejectInTime (t: Test, store: StateStore): Promise<void> {
+  const acts: ReadonlyArray<() => Promise<unknown>> = [
+    async () => await store.read(KEY), async () => await store.peek(KEY), async () => await store.check(),
+    async () => await store.replace(KEY, '1', toValue('9')), async () => await store.confirm(KEY, '1'),
+    async () => await store.create(KEY, toValue('9'), LIFETIME, 10), async () => await store.delete(OTHER),
+    async () => await store.list('o')
+  ]
+  for (const act of acts) {
+    await t.rejects(within(act(), 'an answer', QUICK_MS), { name: 'StoreUnavailable' })
+  }
+}
+
+if (hasPostgresServer(t)) {
+  const server = await startPostgresServer(t)
+
+  t.test('calls without PostgreSQL reject quickly, and no data is lost', { timeout: 120_000 }, async (t) => {
+    const own = await startPostgresServer(t)
+    const store = await openStore(t, own.url)
+    const first = await create(store)
+    const record = await store.replace(KEY, first, toValue('1'))
+    const failures = [[own.kill, own.restart], [own.stop, own.restart], [own.freeze, own.thaw]] as const
+    for (const [fail, recover] of failures) {
+      await fail()
+      await allRejectInTime(t, store)
+      await recover()
+      await until(async () => await isThere(store), 'PostgreSQL to be found again', 10_000)
+      t.equal((await store.read(KEY))?.version, record?.version)
+    }
+  })
+
+  t.test('no acknowledged change is lost or doubled in a crash', { timeout: 60_000 }, async (t) => {
+    const own = await startPostgresServer(t, { isDurable: true })
+    const store = await openStore(t, own.url)
+    await create(store)
+    const counts = { acknowledged: 0, unknown: 0 }
+    const over = new AbortController()
+    const incrementing = Promise.all(Array.from({ length: 20 }, async () => {
+      while (!over.signal.aborted) {
+        const record = await store.read(KEY).catch(async () => await pause(5))
+        if (record === undefined) continue
+        const replacing = store.replace(KEY, record.version, toValue(String(Number(textOf(record)) + 1)))
+        await replacing.then((replaced) => {
+          if (replaced !== undefined) counts.acknowledged++
+        }, () => { counts.unknown++ })
+      }
+    }))
+    await until(() => counts.acknowledged > 100, 'increments before the crash', 20_000)
+    await own.kill()
+    await own.restart()
+    const before = counts.acknowledged
+    await until(() => counts.acknowledged > before + 100, 'increments after it', 20_000)
+    over.abort()
+    await incrementing
+    const count = Number(textOf(await store.read(KEY)))
+    const { acknowledged, unknown } = counts
+    t.ok(count >= acknowledged && count <= acknowledged + unknown, `${count} of ${JSON.stringify(counts)}`)
+  })
+
+  t.test('calls to a hanging server reject soon, later ones at once', { timeout: 60_000 }, async (t) => {
+    const own = await startPostgresServer(t)
+    const store = await openStore(t, own.url)
+    await store.check()
+    own.freeze()
+    const read = async (index: number) => await store.read({ owner: 'o', name: `n${index}` }).catch(
+      (error: unknown) => error
+    )
+    const failures = await within(Promise.all(Array.from({ length: 500 }, (_, index) => read(index))),
+      'all answers', QUICK_MS)
+    t.ok(failures.every((error) => error instanceof StoreUnavailable))
+    const isAtOnce = async () => {
+      const started = performance.now()
+      await t.rejects(store.read(KEY), StoreUnavailable)
+      return performance.now() - started < 50
+    }
+    await until(isAtOnce, 'the connections to be given up', 10_000)
+    own.thaw()
+    await until(async () => await isThere(store), 'PostgreSQL to be found again', 10_000)
+  })
+
+  t.test('1,000 callers at once share seven connections', async (t) => {
+    const store = await openStore(t, server.url, 'crowd')
+    const keys = Array.from({ length: 1000 }, (_, index) => ({ owner: `o${index % 50}`, name: `n${index}` }))
+    const versions = await Promise.all(keys.map(async (key) => await create(store, key)))
+    const replaced = await Promise.all(keys.map(async (key, index) => (
+      await store.replace(key, versions[index] ?? '', toValue(String(index)))
+    )))
+    t.ok(replaced.every((record) => record !== undefined))
+    const read = await Promise.all(keys.map(async (key) => textOf(await store.read(key))))
+    t.strictSame(read, keys.map((_, index) => String(index)))
+    const [[connections] = []] = await server.sql(
+      "SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'trivet'"
+    )
+    t.ok(Number(connections) <= 7, `${String(connections)} connections`)
+  })
+
+  t.test('a record that somebody else holds delays no other record', { timeout: 60_000 }, async (t) => {
+    const store = await openStore(t, server.url, 'held')
+    const [version, other] = [await create(store), await create(store, OTHER)]
+    const client = await openClient(t, server)
+    await client.query("BEGIN; SELECT FROM held.records WHERE name = 'counter' FOR UPDATE")
+    const held = store.replace(KEY, version, toValue('1'))
+    held.catch(() => {})
+    const begunAt = performance.now()
+    t.equal(textOf(await store.replace(OTHER, other, toValue('1'))), '1', 'of the same statement')
+    t.equal(textOf(await store.read(KEY)), '0', 'a read waits for nobody')
+    t.ok(performance.now() - begunAt < 500)
+    await t.rejects(within(held, 'the refusal', QUICK_MS), unavailable(/lock timeout/))
+    const late = store.replace(KEY, version, toValue('2'))
+    await client.query('ROLLBACK')
+    t.equal(textOf(await late), '2', 'and waits for a short time')
+  })
+
+  t.test('a table that somebody else locks is an outage', { timeout: 60_000 }, async (t) => {
+    const store = await openStore(t, server.url, 'locked')
+    await create(store)
+    const client = await openClient(t, server)
+    await client.query('BEGIN; LOCK TABLE locked.records')
+    const acts: ReadonlyArray<() => Promise<unknown>> = [
+      async () => await store.read(KEY), async () => await create(store, OTHER),
+      async () => await store.delete(KEY)
+    ]
+    for (const act of acts) {
+      await t.rejects(within(act(), 'the refusal', QUICK_MS), { name: 'StoreUnavailable' })
+    }
+    await client.query('ROLLBACK')
+    await until(async () => await store.read(KEY).then(() => true, () => false), 'the record')
+    t.equal(await store.read(OTHER), undefined, 'nothing is done later')
+  })
+
+  t.test('a server that takes no writes is an outage', { timeout: 60_000 }, async (t) => {
+    const own = await startPostgresServer(t)
+    const store = await openStore(t, own.url)
+    const version = await create(store)
+    const setReadOnly = async (mode: string) => {
+      await own.sql(`ALTER SYSTEM SET default_transaction_read_only = ${mode}`)
+      await own.sql('SELECT pg_reload_conf()')
+    }
+    await setReadOnly('on')
+    await until(async () => !await isThere(store), 'the store to notice')
+    await t.rejects(store.replace(KEY, version, toValue('1')), unavailable(/read-only/))
+    await t.rejects(create(store, OTHER), unavailable(/read-only/))
+    await setReadOnly('off')
+    await until(async () => await isThere(store), 'writes')
+    t.equal(textOf(await store.replace(KEY, version, toValue('1'))), '1')
+  })
+
+  t.test('fewer connections than wanted suffice, and none is an outage', { timeout: 60_000 }, async (t) => {
+    await server.sql('CREATE ROLE few LOGIN CONNECTION LIMIT 2; GRANT CREATE ON DATABASE postgres TO few')
+    const store = await openStore(t, server.url.replace('//postgres@', '//few@'), 'few')
+    await create(store)
+    const all = Array.from({ length: 200 }, async (_, index) => (
+      await create(store, { owner: 'o', name: `n${index}` })
+    ))
+    t.equal((await Promise.all(all)).length, 200)
+    await server.sql(`ALTER ROLE few CONNECTION LIMIT 0;
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'few'`)
+    await until(async () => !await isThere(store), 'the connections to end')
+    const refusal = async () => await within(store.read(KEY), 'the refusal', QUICK_MS).catch(toCauseOf)
+    await until(async () => /too many connections/.test(String(await refusal())), 'the refusal')
+    await server.sql('ALTER ROLE few CONNECTION LIMIT 2')
+    await until(async () => await isThere(store), 'a connection')
+  })
+
+  t.test('on a full disk writes are refused, reads go on, and nothing is lost', {
+    timeout: 60_000
+  }, async (t) => {
+    const disk = await openSmallDisk(t)
+    if (disk === undefined) return
+    const ballast = join(disk.folder, 'ballast')
+    await writeFile(ballast, Buffer.alloc(10_000_000))
+    const own = await startPostgresServer(t, { folder: disk.folder, hasLogElsewhere: true })
+    const store = await openStore(t, own.url)
+    const names: string[] = []
+    const fill = async () => {
+      // Bytes that cannot be compressed.
+      const bytes = Buffer.from(Array.from({ length: 200_000 }, () => Math.floor(Math.random() * 256)))
+      for (;;) {
+        const name = `n${names.length}`
+        const record = await store.create({ owner: 'o', name }, { bytes }, LIFETIME, 10_000)
+        if (typeof record === 'string') throw new Error(record)
+        names.push(name)
+      }
+    }
+    await t.rejects(fill(), { name: 'StoreUnavailable' })
+    t.ok(names.length > 20, `${names.length} records`)
+    const read = async (some: readonly string[]) => await Promise.all(
+      some.map(async (name) => await store.peek({ owner: 'o', name }))
+    )
+    t.ok((await read(names)).every((record) => record !== undefined), 'reads go on')
+    await rm(ballast)
+    const isWritten = async () => await create(store).then(() => true, () => false)
+    await until(isWritten, 'room on the disk', 20_000)
+    t.ok((await read(names)).every((record) => record !== undefined), 'nothing is lost')
+  })
+
+  t.test('a lost table is no outage: the error says so', async (t) => {
+    const store = await openStore(t, server.url, 'dropped')
+    await server.sql('DROP TABLE dropped.records')
+    const message = 'relation "dropped.records" does not exist'
+    const error = { name: 'PostgresError', code: '42P01', message }
+    await t.rejects(store.read(KEY), error)
+    await t.rejects(store.peek(KEY), error)
+  })
+
+  t.test('a write whose reply is lost is in doubt, and is recognised by reading', async (t) => {
+    const faulty = await openFaultyConnection(t, server.port)
+    const url = server.url.replace(`:${server.port}`, `:${faulty.port}`)
+    const store = await openStore(t, url, 'doubt')
+    const version = await create(store)
+    faulty.loseReplies()
+    await t.rejects(store.replace(KEY, version, toValue('mine')), { name: 'StoreUnavailable' })
+    const isBack = async () => await store.read(KEY).then(() => true, () => false)
+    await until(isBack, 'the next connection')
+    const record = await store.read(KEY)
+    t.equal(textOf(record), 'mine', 'it was done')
+    t.not(record?.version, version)
+    t.equal(await store.confirm(KEY, record?.version ?? ''), true)
+    faulty.cut()
+    await until(isBack, 'the next connection')
+  })
+
+  t.test('no error and no line has the password', { timeout: 60_000 }, async (t) => {
+    const own = await startPostgresServer(t, {
+      access: ['host all all 127.0.0.1/32 scram-sha-256']
+    })
+    await own.sql("ALTER ROLE postgres PASSWORD 'hunter2'")
+    const url = own.url.replace('postgres@', 'postgres:hunter2@')
+    const { pool, errors } = await openPool(t, url)
+    const refusal = await openPool(t, own.url.replace('postgres@', 'postgres:hunter3@')).catch(String)
+    t.match(refusal, /password authentication failed/)
+    t.notMatch(refusal, /hunter/)
+    await own.stop()
+    await t.rejects(pool.run({ name: 'x', text: 'SELECT 1' }))
+    t.ok(errors.length > 0)
+    for (const error of errors) t.notMatch(`${error.stack} ${JSON.stringify(error)}`, /hunter/)
+  })
+
+  t.test('10,000 expired records are removed, in small batches, and live ones stay', {
+    timeout: 60_000
+  }, async (t) => {
+    const { pool, names, errors } = await openPool(t, server.url, 'swept')
+    const store = await openStore(t, server.url, 'swept')
+    const live = await create(store)
+    await server.sql(`INSERT INTO swept.records SELECT 'o', 'n' || i, '', 'v', 1, NULL, 1, 1
+      FROM generate_series(1, 10000) AS i`)
+    await server.sql("UPDATE swept.records SET sweep_at = 1 WHERE name = 'counter'")
+    const sweeps = [1, 2].map(() => createSweep(pool, names, { onError: t.error }))
+    t.teardown(async () => await Promise.all(sweeps.map(async (one) => await one.close())))
+    await Promise.all(sweeps.map(async (one) => await one.sweep()))
+    await sweeps[0]?.sweep()
+    t.strictSame(await server.sql('SELECT name FROM swept.records'), [['counter']])
+    t.strictSame(await server.sql('SELECT sweep_at = expires_at FROM swept.records'), [[true]])
+    t.equal((await store.read(KEY))?.version, live)
+    t.strictSame(errors, [])
+  })
+
+  t.test('two prefixes of one database share nothing', async (t) => {
+    const [one, other] = [await openStore(t, server.url, 'a-b'), await openStore(t, server.url, 'a.B')]
+    const version = await create(one)
+    t.equal(await other.read(KEY), undefined)
+    t.equal(await other.replace(KEY, version, toValue('1')), undefined)
+    t.equal(await other.delete(KEY), false)
+    t.equal(typeof await other.create(KEY, toValue('2'), LIFETIME, 1), 'object', 'and count apart')
+    t.equal(textOf(await one.read(KEY)), '0')
+  })
+}
