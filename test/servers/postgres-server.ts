@@ -43,6 +43,8 @@ export interface PostgresServerOptions {
   readonly isDurable?: boolean
   /** Where it keeps its files. A new folder by default. */
   readonly folder?: string
+  /** Whether the folder has the files of a server that has ended with its machine. */
+  readonly isKept?: boolean
   /** Whether its write-ahead log is in another folder: without room for the log the server ends. */
   readonly hasLogElsewhere?: boolean
 }
@@ -59,7 +61,7 @@ interface Account { readonly uid?: number, readonly gid?: number }
 
 /** The server refuses to run as root. */
 const isRoot = process.getuid?.() === 0
-const account: Account = isRoot ? findAccount() : {}
+const account = findAccount()
 
 /** Whether PostgreSQL can be started here. See `isComplete`. */
 export function hasPostgresServer (t: Test): boolean {
@@ -77,7 +79,8 @@ export async function startPostgresServer (
   // The account of the server must reach it.
   if (isRoot && options.folder !== undefined) await chmod(dirname(parent), 0o755)
   const folder = join(parent, 'postgres')
-  await run('cp', ['-r', await findTemplate(), folder])
+  if (options.isKept === true) await rm(join(folder, 'postmaster.pid'), { force: true })
+  else await run('cp', ['-r', await findTemplate(), folder])
   if (options.hasLogElsewhere === true) {
     const log = await makeFolder(t)
     await own(log)
@@ -93,6 +96,8 @@ export async function startPostgresServer (
     const trusted = 'local all postgres trust\nlocal replication postgres trust\n'
     await run('sh', ['-c', 'printf "%s" "$1" > pg_hba.conf', 'sh', `${trusted}${access.join('\n')}\n`], folder)
   }
+  // What the server has not written itself.
+  if (isDurable) await run('sync', ['-f', folder])
   return await launch(t, folder, port)
 }
 
@@ -209,8 +214,9 @@ async function run (program: string, args: readonly string[], cwd = tmpdir()): P
   await runProgram(program, args, { ...account, cwd })
 }
 
-/** The account of the server, or one that may do nothing. */
-function findAccount (): Account {
+/** The account of servers that refuse to run as root. This one, if it is another. */
+export function findAccount (): Account {
+  if (!isRoot) return {}
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'))
   const accountOf = (name: string) => lines.find(([first]) => first === name)
   const [, , uid, gid] = accountOf('postgres') ?? accountOf('nobody') ?? []

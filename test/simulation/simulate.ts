@@ -5,7 +5,7 @@
 //   npm run simulate -- --seed N --seeds K       runs K of them
 //   … --shrink SECONDS                           how long a smaller plan is looked for, 60 by default
 //   npm run simulate -- --plan FILE              runs a plan, as a failure prints it
-//   npm run simulate -- --real redis|lmdb        runs plans against processes of dist: build it first
+//   npm run simulate -- --real redis|lmdb|postgres   runs plans against processes of dist: build it first
 //   npm run simulate -- --mutations              puts faults back, one at a time in a copy, and finds each
 //   npm run simulate -- --mutations NAME         those whose name has the text; --trace prints their plans
 
@@ -20,7 +20,7 @@ import { Coverage } from './coverage.ts'
 import { MUTATIONS, writeMutant } from './mutations.ts'
 import type { Plan } from './plan.ts'
 import { loadReleases } from './releases.ts'
-import { runReal } from './real/run-real.ts'
+import { isMedium, runReal } from './real/run-real.ts'
 import { runPlan } from './run-plan.ts'
 import { planOf, runSeed, shrink } from './search.ts'
 
@@ -83,7 +83,7 @@ async function search (): Promise<void> {
 
 /** Runs the first commands of each plan against real processes. Nothing is shrunk: time is real. */
 async function searchReal (medium: string): Promise<void> {
-  if (medium !== 'redis' && medium !== 'lmdb') throw new RangeError('--real is redis or lmdb')
+  if (!isMedium(medium)) throw new RangeError('--real is redis, lmdb or postgres')
   const done = new Map<string, number>()
   const begin = performance.now()
   let passedOver = 0

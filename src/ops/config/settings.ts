@@ -52,13 +52,14 @@ const CONNECTIONS = {
 
 const STATE = {
   stateUrl: secret(setting('TRIVET_STATE_URL', text(STATE_URL_FORM, { test: isStateUrl }), 'file:./data',
-    'Where state is kept: `memory:`, `file:PATH`, or a Redis or Valkey that replicas share: ' +
-      '`redis://`, `redis+sentinel://h1,h2/master`, `redis+cluster://h1,h2`, with `rediss` for TLS. If ' +
+    'Where state is kept: `memory:`, `file:PATH`, or a server that replicas share. Redis or Valkey: ' +
+      '`redis://`, `redis+sentinel://h1,h2/master`, `redis+cluster://h1,h2`, with `rediss` for TLS. ' +
+      'PostgreSQL: `postgres://user@h1,h2/database`, with `?sslmode=verify-full` for checked TLS. If ' +
       'the folder of `file:` is removed or truncated, writes fail and `/readyz` says so: restart.')),
   statePrefix: setting('TRIVET_STATE_PREFIX',
     text('1 to 64 letters, digits, -, _ or .', /^[\w.-]{1,64}$/), 'trivet',
-    'Begins every key and channel. Services with different prefixes can use one Redis, or one folder, ' +
-      'and share nothing in it.'),
+    'Begins every key and channel, and names the schema of PostgreSQL. Services with different prefixes ' +
+      'can use one server, or one folder, and share nothing in it.'),
   secrets: secret(setting('TRIVET_SECRETS', list('secrets of 32 characters or more each', /^.{32,}$/), [],
     'The secrets that seal request states and session ids. The first one seals, each one opens. ' +
       'Required for a shared state. By default `file:` state keeps one in `FOLDER/PREFIX.secret`, and ' +

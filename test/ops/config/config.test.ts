@@ -206,7 +206,8 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     fallback: 'file:./data',
     good: [['memory:', 'memory:'], ['file:/data', 'file:/data']],
     bad: ['memory', 'file:', './data', 'http://redis', 'redis://'],
-    rule: 'must be memory:, file:PATH, or an address of Redis such as redis://host:6379, got '
+    rule: 'must be memory:, file:PATH, an address of Redis such as redis://host:6379, or an address of ' +
+      'PostgreSQL such as postgres://user@host/database, got '
   },
   statePrefix: {
     fallback: 'trivet',
@@ -415,7 +416,8 @@ t.test('refuses invalid options of an embedding program, with all problems', asy
 t.test('refuses a store that replicas share without a secret that they share, and never repeats a ' +
   'secret', async (t) => {
   for (const TRIVET_STATE_URL of [
-    'redis://localhost', 'rediss://:word@redis:6380/1', 'redis+sentinel://a,b/main', 'redis+cluster://a,b'
+    'redis://localhost', 'rediss://:word@redis:6380/1', 'redis+sentinel://a,b/main', 'redis+cluster://a,b',
+    'postgres://user:word@a,b/db'
   ]) {
     t.match(
       problemsOf({ TRIVET_STATE_URL }),

@@ -1,4 +1,4 @@
-// Runs a plan against replicas that are processes, over a Redis or a folder. Their handlers write what they
+// Runs a plan against replicas that are processes, over a server or a folder. Their handlers write what they
 // do to a file, and the models read it before each answer.
 
 import { appendFile, writeFile } from 'node:fs/promises'
@@ -8,6 +8,7 @@ import type { Test } from 'tap'
 import { createStaticToken } from '../../../src/access/static-token-file.ts'
 import type { Principal } from '../../../src/access/principal.ts'
 import { makeFolder } from '../../helpers/folder.ts'
+import { startPostgresServer } from '../../servers/postgres-server.ts'
 import { findFreePort, startRedisServer } from '../../servers/redis-server.ts'
 import { Ledgers, Orders } from '../calls.ts'
 import { Commands } from '../commands.ts'
@@ -20,7 +21,16 @@ import { Streams } from '../streams.ts'
 import { RealCluster } from './cluster.ts'
 import { RealWorld, SPEED } from './world.ts'
 
-export type Medium = 'redis' | 'lmdb'
+export type Medium = keyof typeof MEDIA
+
+export const isMedium = (text: string): text is Medium => text in MEDIA
+
+/** Each opens a store and resolves to its URL. One process at a time serves a folder. */
+const MEDIA = {
+  redis: async (t: Test, _folder: string) => (await startRedisServer(t)).url,
+  lmdb: async (_t: Test, folder: string) => `file:${join(folder, 'state')}`,
+  postgres: async (t: Test, _folder: string) => (await startPostgresServer(t)).url
+}
 
 /** What a real store and a real clock lack, and what only operators do. */
 const PASSED_OVER = new Set(['cut', 'away', 'split', 'clock', 'retry'])
@@ -44,7 +54,7 @@ export async function runReal (t: Test, plan: Plan, medium: Medium): Promise<Rea
   const notes = join(folder, 'notes')
   await writeFile(notes, '')
   const tokens = await writeTokens(join(folder, 'tokens.yaml'))
-  const stateUrl = medium === 'redis' ? (await startRedisServer(t)).url : `file:${join(folder, 'state')}`
+  const stateUrl = await MEDIA[medium](t, folder)
   const environment = {
     NODE_OPTIONS: `--import=${PROBE}`,
     SIMULATION_NOTES: notes,
@@ -61,8 +71,7 @@ export async function runReal (t: Test, plan: Plan, medium: Medium): Promise<Rea
     TRIVET_SHUTDOWN_TIMEOUT_MS: '1000'
   }
   const world = new RealWorld()
-  // One process at a time serves a folder.
-  const replicas = medium === 'redis' ? plan.replicas : 1
+  const replicas = medium === 'lmdb' ? 1 : plan.replicas
   const places = await Promise.all(Array.from({ length: replicas }, async (_, index) => ({
     environment: { ...environment, PORT: String(await findFreePort()) },
     folder: join(folder, `catalog-${index}`),

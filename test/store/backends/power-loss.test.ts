@@ -1,4 +1,4 @@
-// What the folders of state and of files, and a Redis, have after the machine has lost its power.
+// What the folders of state and of files, a Redis and a PostgreSQL have after the machine has lost its power.
 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -7,21 +7,23 @@ import { createStorageKey } from '../../../src/files/storage.ts'
 import { openLmdbStateStore } from '../../../src/store/backends/lmdb/state-store.ts'
 import type { StateStore } from '../../../src/store/records/state-store.ts'
 import { textOf, toValue } from '../../helpers/state-value.ts'
+import { hasPostgresServer, startPostgresServer } from '../../servers/postgres-server.ts'
 import { hasRedisServer, startRedisServer } from '../../servers/redis-server.ts'
 import { openSmallDisk } from '../../servers/small-disk.ts'
+import { openStore } from './postgres/connect.ts'
 import { connect } from './redis/connect.ts'
 
 const LIFETIME = { idleMs: 3_600_000 }
 const keyOf = (index: number) => ({ owner: 'o', name: `n${index}` })
 
-function openStore (t: Test, folder: string): StateStore {
+function openFolder (t: Test, folder: string): StateStore {
   const store = openLmdbStateStore(folder)
   t.teardown(async () => await store.close())
   return store
 }
 
 t.test('acknowledged writes to a folder survive the loss of power', async (t) => {
-  await checkLoss(t, async (folder) => openStore(t, join(folder, 'state')))
+  await checkLoss(t, async (folder) => openFolder(t, join(folder, 'state')))
 })
 
 if (hasRedisServer(t)) {
@@ -29,6 +31,17 @@ if (hasRedisServer(t)) {
     await checkLoss(t, async (folder) => {
       const server = await startRedisServer(t, { isDurable: true, folder })
       return await connect(t, server.url)
+    })
+  })
+}
+
+if (hasPostgresServer(t)) {
+  t.test('acknowledged writes to PostgreSQL survive the loss of power', { timeout: 60_000 }, async (t) => {
+    let isAfter = false
+    await checkLoss(t, async (folder) => {
+      const server = await startPostgresServer(t, { isDurable: true, folder, isKept: isAfter })
+      isAfter = true
+      return await openStore(t, server.url)
     })
   })
 }

@@ -1,0 +1,99 @@
+// The schema: made once by replicas that start together, by roles with few rights, and across releases.
+
+import { Client } from 'pg'
+import t, { type Test } from 'tap'
+import { writeSchema } from '../../../../src/store/backends/url-schemes.ts'
+import { toValue } from '../../../helpers/state-value.ts'
+import { hasPostgresServer, startPostgresServer } from '../../../servers/postgres-server.ts'
+import { openPool, openStore } from './connect.ts'
+
+const LIFETIME = { idleMs: 600_000 }
+
+if (hasPostgresServer(t)) {
+  const server = await startPostgresServer(t)
+  const urlOf = (role: string) => server.url.replace('//postgres@', `//${role}@`)
+
+  async function isUsed (t: Test, url: string, prefix: string): Promise<void> {
+    const store = await openStore(t, url, prefix)
+    const record = await store.create({ owner: 'o', name: 'n' }, toValue('x'), LIFETIME, 10)
+    t.type(record, 'object', 'and is used')
+  }
+
+  t.test('eight replicas that start together make it once', async (t) => {
+    await Promise.all(Array.from({ length: 8 }, async () => await openPool(t, server.url, 'many')))
+    t.strictSame(await server.sql('SELECT version, oldest_user FROM many.versions'), [[1, 1]])
+    await isUsed(t, server.url, 'many')
+  })
+
+  t.test('any prefix is a schema of its own', async (t) => {
+    for (const prefix of ['A', 'a', 'a.b', '0-_', 'select', 'x'.repeat(63)]) {
+      await isUsed(t, server.url, prefix)
+      t.strictSame(await server.sql(`SELECT count(*)::int FROM "${prefix}".records`), [[1]], prefix)
+    }
+    for (const prefix of ['x'.repeat(64), 'pg_x', 'public']) {
+      await t.rejects(openPool(t, server.url, prefix), { message: /^TRIVET_STATE_PREFIX names a schema/ })
+    }
+  })
+
+  t.test('a role that may not create it is told what to do, and then uses it', async (t) => {
+    await server.sql('CREATE ROLE plain LOGIN')
+    const refusal = openPool(t, urlOf('plain'), 'given')
+    await t.rejects(refusal, {
+      message: /^TRIVET_STATE_URL: the role plain lacks .*"trivet state schema --prefix given --role plain"/
+    })
+    await server.sql(await writeSchema('given', 'plain'))
+    await isUsed(t, urlOf('plain'), 'given')
+  })
+
+  t.test('each right that is missing is named', async (t) => {
+    await server.sql('CREATE ROLE poor LOGIN')
+    await server.sql(await writeSchema('partly', 'poor'))
+    await server.sql(`REVOKE UPDATE ON partly.records FROM poor; REVOKE SELECT ON partly.events FROM poor;
+      REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA partly FROM poor, public`)
+    const refusal = await openPool(t, urlOf('poor'), 'partly').catch(String)
+    for (const part of [
+      'UPDATE on "partly".records', 'SELECT on "partly".events', 'EXECUTE on partly.create_record_1',
+      'Run "trivet state schema --prefix partly --role poor"'
+    ]) t.match(refusal, part)
+    t.notMatch(refusal, 'DELETE', 'and no other')
+    await server.sql('REVOKE USAGE ON SCHEMA partly FROM poor')
+    await t.rejects(openPool(t, urlOf('poor'), 'partly'), { message: /lacks rights/ })
+  })
+
+  t.test('a schema of a later release is used if that says so, and refused if not', async (t) => {
+    await isUsed(t, server.url, 'later')
+    await server.sql('INSERT INTO later.versions VALUES (2, 1)')
+    await openPool(t, server.url, 'later')
+    t.equal((await server.sql('SELECT FROM later.versions')).length, 2, 'it is not changed')
+    await server.sql('INSERT INTO later.versions VALUES (3, 2)')
+    await t.rejects(openPool(t, server.url, 'later'), {
+      message: /schema later has version 3, made by a later release; this release knows version 1\. Run the later/
+    })
+  })
+
+  t.test('a schema whose making was interrupted is made anew', async (t) => {
+    const client = new Client({ connectionString: server.url })
+    await client.connect()
+    await client.query('BEGIN; CREATE SCHEMA broken; CREATE TABLE broken.versions (version integer)')
+    await client.end()
+    await isUsed(t, server.url, 'broken')
+    await server.sql('CREATE SCHEMA empty')
+    await isUsed(t, server.url, 'empty')
+  })
+
+  t.test('a database with another encoding is refused', async (t) => {
+    await server.sql("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
+    const url = server.url.replace(/\/postgres$/, '/latin')
+    await t.rejects(openPool(t, url), { message: /has the encoding LATIN1. Create one with the encoding UTF8/ })
+  })
+
+  t.test('the isolation that a role sets for itself changes no limit', async (t) => {
+    await server.sql(`CREATE ROLE strict LOGIN SUPERUSER;
+      ALTER ROLE strict SET default_transaction_isolation = 'serializable'`)
+    const store = await openStore(t, urlOf('strict'), 'strict')
+    const made = await Promise.all(Array.from({ length: 50 }, async (_, index) => (
+      await store.create({ owner: 'o', name: `n${index}` }, toValue('x'), LIFETIME, 10)
+    )))
+    t.equal(made.filter((record) => record === 'full').length, 40)
+  })
+}
