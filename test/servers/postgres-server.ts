@@ -39,6 +39,8 @@ export interface PostgresServerOptions {
   readonly settings?: readonly string[]
   /** Lines of pg_hba.conf, in place of those that trust everybody. */
   readonly access?: readonly string[]
+  /** A folder whose files are copied to those of the server, which then owns them. */
+  readonly certificates?: string
   /** Whether the server flushes what it commits to the disk. */
   readonly isDurable?: boolean
   /** Where it keeps its files. A new folder by default. */
@@ -95,6 +97,11 @@ export async function startPostgresServer (
   if (access !== undefined) {
     const trusted = 'local all postgres trust\nlocal replication postgres trust\n'
     await run('sh', ['-c', 'printf "%s" "$1" > pg_hba.conf', 'sh', `${trusted}${access.join('\n')}\n`], folder)
+  }
+  if (options.certificates !== undefined) {
+    await run('cp', ['-r', `${options.certificates}/.`, folder])
+    // The server refuses keys that others can read.
+    await run('sh', ['-c', 'chmod 600 *.key'], folder)
   }
   // What the server has not written itself.
   if (isDurable) await run('sync', ['-f', folder])
