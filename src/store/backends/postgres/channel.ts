@@ -83,7 +83,7 @@ export function createPostgresChannel (
   let isAskedAgain = false
   let timer: Timer | undefined
 
-  const wakeups = createWakeups({ target, runner, names, onWake: wake, onError })
+  const wakeups = createWakeups({ target, runner, names, origin, onWake: wake, onError })
 
   function safely (work: () => void): void {
     try {
@@ -126,6 +126,8 @@ export function createPostgresChannel (
     readAll().then(() => {
       isReading = true
       restore()
+      // Asked for when the last read had ended.
+      if (isAskedAgain) wake()
     }, (error: unknown) => {
       isReading = false
       onError(error)

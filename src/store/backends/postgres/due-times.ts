@@ -1,6 +1,7 @@
 // Due times in PostgreSQL: one table, by the clock of the server.
 
 import { toTaken, type DueEntry, type DueTimes } from '../../records/due-times.ts'
+import { gatherTurns, type Waiter } from './gather.ts'
 import { throwAsUnavailable } from './postgres-error.ts'
 import type { SchemaNames } from './schema.ts'
 import {
@@ -10,19 +11,33 @@ import {
 /** Begins the `next` of a page. The last entry of the page follows. */
 const AFTER = 'after:'
 
+interface DueChange extends Waiter<number> {
+  readonly entry: string
+  readonly inMs: number
+  readonly generation: number
+  readonly lateMs: number
+}
+
 function createStatements ({ dueTimes }: SchemaNames) {
   return {
     /**
-     * entry, milliseconds from now, generation, milliseconds from now for an earlier generation. Returns the
-     * time. Always writes, so that the caller waits until the later generation is durable.
+     * Arrays of entries without repetitions, of milliseconds from now, of generations, and of milliseconds
+     * from now for an earlier generation. Returns rows with the time. Always writes, so that the caller
+     * waits until the later generation is durable. In the order of entries, so that replicas do not wait for
+     * each other in a circle.
      */
     set: toStatement(`
-      WITH clock AS MATERIALIZED (SELECT ${NOW_MS} AS now)
+      WITH clock AS MATERIALIZED (SELECT ${NOW_MS} AS now),
+      asked AS MATERIALIZED (
+        SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[])
+          AS a(entry, due_in, generation, late_in) ORDER BY entry COLLATE "C"
+      )
       INSERT INTO ${dueTimes} AS d (entry, due_at, generation)
-      SELECT $1, now + $2::bigint, $3::bigint FROM clock
+      SELECT entry, now + due_in, generation FROM asked, clock
       ON CONFLICT (entry) DO UPDATE SET
         due_at = CASE WHEN d.generation > excluded.generation
-          THEN least(d.due_at, excluded.due_at - $2::bigint + $4::bigint) ELSE excluded.due_at END,
+          THEN least(d.due_at, (SELECT now + late_in FROM asked, clock WHERE entry = excluded.entry))
+          ELSE excluded.due_at END,
         generation = greatest(d.generation, excluded.generation)
       RETURNING (SELECT now FROM clock)
     `),
@@ -67,11 +82,32 @@ export function createPostgresDueTimes (runner: StatementRunner, names: SchemaNa
     await runner.run(statements[name], values).catch(throwAsUnavailable)
   )
 
+  // Those of one turn of the event loop share a statement and its commit.
+  const ask = gatherTurns<DueChange>((all) => {
+    const rest = new Set(all)
+    while (rest.size > 0) {
+      // A statement cannot change a row twice.
+      const some = new Map<string, DueChange>()
+      for (const one of rest) if (!some.has(one.entry)) some.set(one.entry, one)
+      for (const one of some.values()) rest.delete(one)
+      setMany([...some.values()])
+    }
+  })
+
+  function setMany (some: readonly DueChange[]): void {
+    const setting = run(
+      'set', some.map(({ entry }) => entry), some.map(({ inMs }) => Math.ceil(inMs)),
+      some.map(({ generation }) => generation), some.map(({ lateMs }) => Math.ceil(lateMs))
+    )
+    setting.then(([row]) => {
+      for (const { resolve } of some) resolve(readNumber(row?.[0]))
+    }).catch((error: unknown) => { for (const { reject } of some) reject(error) })
+  }
+
   return {
-    async set (entry, inMs, generation, lateMs = inMs) {
-      const [[now] = []] = await run('set', entry, Math.ceil(inMs), generation, Math.ceil(lateMs))
-      return readNumber(now)
-    },
+    set: async (entry, inMs, generation, lateMs = inMs) => await new Promise((resolve, reject) => {
+      ask({ entry, inMs, generation, lateMs, resolve, reject })
+    }),
     async remove (entry) { await run('remove', entry) },
     async take (limit, holdMs) {
       const [[now, next, entries] = []] = await run('take', limit, Math.ceil(holdMs))

@@ -8,7 +8,7 @@ export interface Waiter<Answer> {
 }
 
 /** The most items of one statement. */
-const MAX_ITEMS = 200
+const MAX_ITEMS = 100
 
 /** @param run takes the items of a turn, in parts. It must not throw. */
 export function gatherTurns<Item> (run: (items: readonly Item[]) => void): (item: Item) => void {

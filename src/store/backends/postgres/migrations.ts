@@ -7,15 +7,24 @@ import { quoteText, readNumber, readText, type AnswerRow } from './statement.ts'
 
 /** Replicas that start together wait for the one that migrates. */
 const MIGRATION_LIMITS = "SET LOCAL lock_timeout = '4s'; SET LOCAL statement_timeout = '20s'"
+/** As `server_version_num` has it. */
+const OLDEST_SERVER = 120_000
 const MISSING_RIGHT = '42501'
 const TABLE_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE']
 
 /**
  * Rejects with an Error that says what to do: if the role may not create the schema, if it lacks a right, if
- * this release is too old for the schema, or if the database cannot store every text.
+ * this release is too old for the schema, if the server is too old, or if the database cannot store every
+ * text.
  */
 export async function prepareSchema (connection: Connection, names: SchemaNames): Promise<void> {
-  const [[encoding, role] = []] = await connection.runText('SELECT getdatabaseencoding(), current_user')
+  const [[encoding, role, version] = []] = await connection.runText(
+    "SELECT getdatabaseencoding(), current_user, current_setting('server_version_num')"
+  )
+  if (readNumber(version) < OLDEST_SERVER) {
+    const major = Math.floor(readNumber(version) / 10_000)
+    throw refusal(`the server has version ${major}. Version 12 or later is needed`)
+  }
   if (encoding !== 'UTF8') {
     throw refusal(`the database has the encoding ${String(encoding)}. Create one with the encoding UTF8`)
   }

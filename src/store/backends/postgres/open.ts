@@ -53,13 +53,13 @@ async function openParts (target: PostgresTarget, names: SchemaNames, options: B
     await sweep.close()
     await pool.close()
   }
+  const opening = openPostgresBroadcast({
+    target,
+    runner: pool,
+    names,
+    onError: createOutageLog({ log, message: 'changes and messages are not passed on to other replicas' })
+  })
   try {
-    const opening = openPostgresBroadcast({
-      target,
-      runner: pool,
-      names,
-      onError: createOutageLog({ log, message: 'changes and messages are not passed on to other replicas' })
-    })
     const broadcast = await unlessAborted(opening, signal)
     const store = openPostgresStateStore(pool, names)
     const eventLog = createPostgresEventLog(pool, { names, ...eventLogLimits })
@@ -71,6 +71,7 @@ async function openParts (target: PostgresTarget, names: SchemaNames, options: B
     const dueTimes = createPostgresDueTimes(pool, names)
     return toOpenedBackend({ store, broadcast, eventLog, callCounter, dueTimes }, closeConnections)
   } catch (error) {
+    opening.then(async (broadcast) => await broadcast.close(), () => {})
     await closeConnections()
     throw error
   }

@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import type { Client, QueryArrayConfig } from 'pg'
+import { timers } from '../../../base/time.ts'
 import { hasCode, PostgresError } from './postgres-error.ts'
 import type { AnswerRow, Statement, StatementRunner } from './statement.ts'
 
@@ -48,6 +49,7 @@ const BEGIN = [
 /** The function of the server that tells that a commit did not wait for its standby. */
 const UNCONFIRMED = 'SyncRepWaitForLSN'
 const CANCEL_TIMEOUT_MS = 1000
+const DISCONNECT_TIMEOUT_MS = 200
 const CANCEL_REQUEST = 80_877_102
 /** A named statement is on another connection of a pooler. Nothing was done. */
 const isLostStatement = (error: unknown) => hasCode(error, '26000', '42P05')
@@ -113,7 +115,10 @@ export class PostgresConnection implements Connection {
 
   async close (): Promise<void> {
     this.#isOpen = false
+    // A server that hangs does not answer.
+    const timer = timers.setTimeout(() => { this.#socket.destroy() }, DISCONNECT_TIMEOUT_MS)
     await this.#client.end().catch(() => {})
+    timers.clear(timer)
   }
 
   #forgetNames (): void {

@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { pauseAfter } from '../../../base/retry.ts'
-import { clock, random, timers, type Timer } from '../../../base/time.ts'
+import { clock, timers, type Timer } from '../../../base/time.ts'
 import { connect, type PostgresTarget } from './connection.ts'
 import type { SchemaNames } from './schema.ts'
 import type { Connection } from './postgres-connection.ts'
@@ -14,6 +14,8 @@ interface WakeupsDependencies {
   /** Runs statements on other connections than the one that listens. */
   readonly runner: StatementRunner
   readonly names: SchemaNames
+  /** The payload of what this replica has written itself. */
+  readonly origin: string
   /** Called when messages may have come, and when the connection has ended or is back. */
   onWake (): void
   onError (error: unknown): void
@@ -28,9 +30,10 @@ export function toChannelName ({ schema }: SchemaNames): string {
   return `trivet_${hash('sha256', schema, 'hex').slice(0, 24)}`
 }
 
-export function createWakeups ({ target, runner, names, onWake, onError }: WakeupsDependencies) {
+export function createWakeups (
+  { target, runner, names, origin, onWake, onError }: WakeupsDependencies
+) {
   const channel = toChannelName(names)
-  const origin = random.uuid()
   const notify = toStatement('SELECT pg_notify($1, $2)')
   let connection: Connection | undefined
   let timer: Timer | undefined
@@ -45,7 +48,7 @@ export function createWakeups ({ target, runner, names, onWake, onError }: Wakeu
     if (payload.startsWith(own)) {
       received = Math.max(received, Number(payload.slice(own.length)))
       onWake()
-    } else if (!payload.startsWith(PROBE)) onWake()
+    } else if (!payload.startsWith(PROBE) && payload !== origin) onWake()
   }
 
   async function listen (): Promise<void> {

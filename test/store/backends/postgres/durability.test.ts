@@ -3,6 +3,7 @@
 
 import t, { type Test } from 'tap'
 import { createPostgresDueTimes } from '../../../../src/store/backends/postgres/due-times.ts'
+import { openBackend } from '../../../../src/store/backends/url-schemes.ts'
 import type { StateStore } from '../../../../src/store/records/state-store.ts'
 import { until, within } from '../../../helpers/deadline.ts'
 import { textOf, toValue } from '../../../helpers/state-value.ts'
@@ -141,6 +142,35 @@ if (hasPostgresServer(t)) {
     await writing
     const kept = new Set((await store.list('o')).keys())
     t.strictSame(acknowledged.filter((name) => !kept.has(name)), [])
+  })
+
+  t.test('after a failover replicas hear that they missed something, and go on', {
+    timeout: 120_000
+  }, async (t) => {
+    const { primary, standby } = await startPair(t)
+    const url = `postgres://postgres@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres`
+    const open = async () => {
+      const backend = await openBackend(url, { log: { warn () {} }, prefix: 'trivet' })
+      t.teardown(async () => await backend.close())
+      return backend
+    }
+    const [here, there] = [await open(), await open()]
+    const heard: string[] = []
+    there.broadcast.listen(({ type }) => { heard.push(type) }, () => { heard.push('missed') })
+    await here.broadcast.send({ type: 'before' })
+    await here.dueTimes.set('a', 0, 1)
+    await here.eventLog.append('s', { position: 1, text: 'x' })
+    await until(() => heard.includes('before'), 'the message')
+    await primary.kill()
+    await standby.sql("ALTER SYSTEM SET synchronous_standby_names = ''")
+    await standby.sql('SELECT pg_promote()')
+    await until(() => heard.includes('missed') && here.broadcast.isConnected, 'the report', 20_000)
+    await here.broadcast.send({ type: 'after' })
+    await until(() => heard.includes('after'), 'a message afterwards')
+    t.strictSame((await there.dueTimes.take(10, 1000)).entries, ['a'], 'due times are kept')
+    t.equal(await there.eventLog.read('s', 0), undefined, 'the event log is not')
+    await here.eventLog.append('s', { position: 2, text: 'x' })
+    t.equal(await here.callCounter.count([{ key: 'a', calls: 1, perMs: 60_000 }]), undefined)
   })
 
   t.test('a standby is never used', { timeout: 60_000 }, async (t) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import t, { type Test } from 'tap'
+import { openBackend } from '../../../../src/store/backends/url-schemes.ts'
 import { createSweep } from '../../../../src/store/backends/postgres/sweep.ts'
 import { StoreUnavailable, type StateStore } from '../../../../src/store/records/state-store.ts'
 import { until, within } from '../../../helpers/deadline.ts'
@@ -119,6 +120,26 @@ if (hasPostgresServer(t)) {
     await until(isAtOnce, 'the connections to be given up', 10_000)
     own.thaw()
     await until(async () => await isThere(store), 'PostgreSQL to be found again', 10_000)
+  })
+
+  t.test('a backend whose server hangs closes in time', { timeout: 60_000 }, async (t) => {
+    const own = await startPostgresServer(t)
+    const backend = await openBackend(own.url, { log: { warn () {} }, prefix: 'trivet' })
+    await create(backend.store)
+    own.freeze()
+    const reading = backend.store.read(KEY)
+    reading.catch(() => {})
+    await within(backend.close(), 'its end', 4000)
+    await t.rejects(reading, { name: 'StoreUnavailable' })
+  })
+
+  t.test('a bounded number of statements waits for a connection', { timeout: 60_000 }, async (t) => {
+    const { pool } = await openPool(t, server.url, 'waiting', 1)
+    const run = async () => await pool.run({ name: 'wait', text: 'SELECT pg_sleep(0.001)' })
+    const all = Array.from({ length: 5200 }, async () => await run().then(() => 'done', String))
+    const refused = (await Promise.all(all)).filter((outcome) => /5000 statements wait/.test(outcome))
+    t.ok(refused.length > 100 && refused.length <= 200, `${refused.length} were refused`)
+    await until(async () => await run().then(() => true, () => false), 'the connection')
   })
 
   t.test('1,000 callers at once share seven connections', async (t) => {
