@@ -71,17 +71,20 @@ async function openAdapted (target: PostgresTarget, place: PostgresHost): Promis
   // As libpq does: a Unix socket needs no TLS.
   let tls = place.host.startsWith('/') ? undefined : target.tls
   for (;;) {
+    const wasPooled = target.isPooled
     try {
       return await openConnection(target, place, tls)
     } catch (error) {
-      if (!target.isPooled && isRefusedSetting(error)) setPooled(target)
+      if (!wasPooled && isRefusedSetting(error)) setPooled(target)
       else if (tls !== undefined && mayDoWithoutTls && isWithoutTls(error)) tls = undefined
       else throw error
     }
   }
 }
 
+/** Several connections may find it out at once. */
 function setPooled (target: PostgresTarget): void {
+  if (target.isPooled) return
   target.isPooled = true
   target.onRestriction('a pooler does not keep settings: each statement takes three round trips')
 }

@@ -18,7 +18,7 @@ export interface PoolerTraits {
 
 export interface Connection extends StatementRunner {
   readonly isOpen: boolean
-  /** Runs statements without values, as a session of its own would. */
+  /** Runs statements without values. Resolves to the rows if it is a single one. */
   runText (text: string): Promise<readonly AnswerRow[]>
   /** Calls the listener with the payload of each notification. */
   onNotification (listener: (payload: string) => void): void
@@ -145,9 +145,10 @@ export class PostgresConnection implements Connection {
     try {
       const query: QueryArrayConfig = { ...statement, rowMode: 'array' }
       if (values !== undefined) query.values = values
-      const { rows } = await this.#client.query<unknown[]>(query)
+      const result = await this.#client.query<unknown[]>(query)
       if (this.#isUnconfirmed) throw new PostgresError('the standby did not confirm the commit')
-      return rows
+      // Several statements in one text have a result each.
+      return Array.isArray(result) ? [] : result.rows
     } finally {
       this.#running--
       this.#isUnconfirmed = false

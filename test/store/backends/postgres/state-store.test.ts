@@ -1,8 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { checkStateStore } from '../../../contracts/state-store-contract.ts'
+import { textOf, toValue } from '../../../helpers/state-value.ts'
 import { hasPostgresServer, startPostgresServer } from '../../../servers/postgres-server.ts'
 import { openStore } from './connect.ts'
+
+const LIFETIME = { idleMs: 600_000 }
 
 if (hasPostgresServer(t)) {
   const server = await startPostgresServer(t)
@@ -17,4 +20,48 @@ if (hasPostgresServer(t)) {
       reopen: async () => await openStore(t, server.url, prefix)
     }
   }, { unitMs: 150, toleranceMs: 200 })
+
+  t.test('the limit holds over replicas whose connections are all open', async (t) => {
+    const stores = await Promise.all([1, 2, 3].map(async () => await openStore(t, server.url, 'limited')))
+    await Promise.all(stores.map(async (store) => (
+      await Promise.all(Array.from({ length: 50 }, async () => await store.peek({ owner: 'o', name: 'n' })))
+    )))
+    for (let owner = 0; owner < 60; owner++) {
+      const made = await Promise.all(Array.from({ length: 21 }, async (_, index) => (
+        await stores[index % 3]?.create({ owner: `o${owner}`, name: `n${index}` }, toValue('x'), LIFETIME, 1)
+      )))
+      t.equal(made.filter((record) => record !== 'full').length, 1)
+    }
+  })
+
+  t.test('two replicas change one record without losing a change', async (t) => {
+    const stores = await Promise.all([1, 2].map(async () => await openStore(t, server.url, 'shared')))
+    const key = { owner: 'o', name: 'counter' }
+    await stores[0]?.create(key, toValue('0'), LIFETIME, 10)
+    await Promise.all(stores.flatMap((store) => Array.from({ length: 20 }, async () => {
+      for (;;) {
+        const record = await store.read(key)
+        if (record === undefined) throw new Error('the record is gone')
+        const next = toValue(String(Number(textOf(record)) + 1))
+        if (await store.replace(key, record.version, next) !== undefined) return
+      }
+    })))
+    t.equal(textOf(await stores[1]?.peek(key)), '40')
+  })
+
+  t.test('a use soon after another one writes nothing, and a late one does', async (t) => {
+    const store = await openStore(t, server.url, 'uses')
+    const key = { owner: 'o', name: 'n' }
+    await store.create(key, toValue('x'), LIFETIME, 10)
+    const expiryOf = async () => Number((await server.sql('SELECT expires_at FROM uses.records'))[0]?.[0])
+    const first = await expiryOf()
+    const updates = async () => (await server.sql('SELECT xmin::text FROM uses.records')).flat()
+    const before = await updates()
+    for (let i = 0; i < 10; i++) await store.read(key)
+    t.strictSame(await updates(), before)
+    await server.sql('UPDATE uses.records SET expires_at = expires_at - 60000')
+    const record = await store.read(key)
+    t.ok(await expiryOf() >= first, 'it has its whole lifetime again')
+    t.equal(record?.expiresAt, await expiryOf(), 'and the answer says so')
+  })
 }
