@@ -38,6 +38,13 @@ export async function prepareSchema (connection: Connection, names: SchemaNames)
   }
 }
 
+/** Resolves to what the operator should know about the durability of writes. `undefined` if nothing. */
+export async function findRisk (connection: Connection): Promise<string | undefined> {
+  const [[commit] = []] = await connection.runText("SELECT current_setting('synchronous_commit')")
+  if (commit !== 'off') return undefined
+  return 'synchronous_commit is off for this role or database: a crash loses writes that were acknowledged'
+}
+
 /** Resolves to 0 if there is no schema. */
 async function findVersion (connection: Connection, names: SchemaNames): Promise<number> {
   const [[table] = []] = await connection.runText(`SELECT to_regclass(${quoteText(names.versions)})`)

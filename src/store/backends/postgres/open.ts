@@ -11,7 +11,7 @@ import { createPostgresCallCounter } from './call-counter.ts'
 import { connect, createTarget, type PostgresTarget } from './connection.ts'
 import { createPostgresDueTimes } from './due-times.ts'
 import { createPostgresEventLog } from './event-log.ts'
-import { prepareSchema } from './migrations.ts'
+import { findRisk, prepareSchema } from './migrations.ts'
 import { Pool } from './pool.ts'
 import { PostgresError, toPostgresError } from './postgres-error.ts'
 import { toNames, type SchemaNames } from './schema.ts'
@@ -32,12 +32,13 @@ const IS_WRONG = /^(?:28...|3D000)$/
 export const openPostgresBackend: OpenBackend = async (url, options) => {
   const names = toNames(options.prefix)
   const address = readPostgresUrl(url)
-  const target = createTarget(address, await readTls(address), (problem) => {
-    options.log.warn({}, `PostgreSQL: ${problem}`)
-  })
+  const warn = (problem: string) => { options.log.warn({}, `PostgreSQL: ${problem}`) }
+  const target = createTarget(address, await readTls(address), warn)
   const first = await unlessAborted(connectFirst(target, options.signal), options.signal)
   try {
     await unlessAborted(prepareSchema(first, names), options.signal)
+    const risk = await findRisk(first)
+    if (risk !== undefined) warn(risk)
   } finally {
     await first.close()
   }

@@ -58,6 +58,18 @@ if (hasPostgresServer(t)) {
     t.strictSame(read, names.map((name, index) => index % 2 === 0 ? 'new' : name))
   })
 
+  t.test('a role whose commits do not wait for the disk is named in the log', async (t) => {
+    const server = await startPostgresServer(t)
+    const warnings: string[] = []
+    const log = { warn (_: object, message: string) { warnings.push(message) } }
+    const open = async () => await (await openBackend(server.url, { log, prefix: 'trivet' })).close()
+    await open()
+    t.strictSame(warnings, [])
+    await server.sql('ALTER ROLE postgres SET synchronous_commit = off')
+    await open()
+    t.match(warnings, [/^PostgreSQL: synchronous_commit is off for this role or database: a crash loses/])
+  })
+
   t.test('without its standby nothing is acknowledged, and nothing that tells of an earlier write', {
     timeout: 120_000
   }, async (t) => {
