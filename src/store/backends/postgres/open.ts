@@ -22,6 +22,11 @@ import { readTls } from './tls.ts'
 
 /** How long connecting may take when the service starts, in milliseconds. */
 const CONNECT_DEADLINE_MS = 5000
+/** How long the schema may take. A migration waits for that of another replica. */
+const PREPARE_DEADLINE_MS = 30_000
+const toLateError = () => (
+  new Error(`TRIVET_STATE_URL: PostgreSQL did not make the schema within ${PREPARE_DEADLINE_MS} ms`)
+)
 /** The connections for statements. One more listens. */
 const POOL_SIZE = 7
 const RETRY = { firstMs: 100, maxMs: 500 }
@@ -36,13 +41,20 @@ export const openPostgresBackend: OpenBackend = async (url, options) => {
   const target = createTarget(address, await readTls(address), warn)
   const first = await unlessAborted(connectFirst(target, options.signal), options.signal)
   try {
-    await unlessAborted(prepareSchema(first, names), options.signal)
-    const risk = await findRisk(first)
-    if (risk !== undefined) warn(risk)
+    const preparing = withinDeadline(prepare(first, names, warn), PREPARE_DEADLINE_MS, toLateError)
+    await unlessAborted(preparing, options.signal)
   } finally {
     await first.close()
   }
   return await openParts(target, names, options)
+}
+
+async function prepare (
+  connection: Connection, names: SchemaNames, warn: (problem: string) => void
+): Promise<void> {
+  await prepareSchema(connection, names)
+  const risk = await findRisk(connection)
+  if (risk !== undefined) warn(risk)
 }
 
 async function openParts (target: PostgresTarget, names: SchemaNames, options: BackendOptions) {

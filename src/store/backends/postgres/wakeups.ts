@@ -2,11 +2,12 @@
 // may be lost: the rows of the messages are the truth.
 
 import { hash } from 'node:crypto'
+import { withinDeadline } from '../../../base/deadline.ts'
 import { pauseAfter } from '../../../base/retry.ts'
 import { clock, timers, type Timer } from '../../../base/time.ts'
 import { connect, type PostgresTarget } from './connection.ts'
-import type { SchemaNames } from './schema.ts'
 import type { Connection } from './postgres-connection.ts'
+import type { SchemaNames } from './schema.ts'
 import { quoteName, toStatement, type StatementRunner } from './statement.ts'
 
 interface WakeupsDependencies {
@@ -21,6 +22,8 @@ interface WakeupsDependencies {
   onError (error: unknown): void
 }
 
+const LISTEN_MS = 1000
+const toLateError = () => new Error(`LISTEN was not answered within ${LISTEN_MS} ms`)
 const RECONNECT = { firstMs: 200, maxMs: 2000 }
 /** Begins a payload that a replica sends to itself. */
 const PROBE = '?'
@@ -55,7 +58,8 @@ export function createWakeups (
     const opened = await connect(target)
     try {
       opened.onNotification(receive)
-      await opened.runText(`LISTEN ${quoteName(channel)}`)
+      const listening = opened.runText(`LISTEN ${quoteName(channel)}`)
+      await withinDeadline(listening, LISTEN_MS, toLateError)
     } catch (error) {
       opened.destroy()
       throw error
