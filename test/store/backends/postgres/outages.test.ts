@@ -6,7 +6,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import t, { type Test } from 'tap'
 import { openBackend } from '../../../../src/store/backends/url-schemes.ts'
-import { createSweep } from '../../../../src/store/backends/postgres/sweep.ts'
 import { StoreUnavailable, type StateStore } from '../../../../src/store/records/state-store.ts'
 import { until, within } from '../../../helpers/deadline.ts'
 import { textOf, toValue } from '../../../helpers/state-value.ts'
@@ -301,34 +300,5 @@ if (hasPostgresServer(t)) {
     await t.rejects(pool.run({ name: 'x', text: 'SELECT 1' }))
     t.ok(errors.length > 0)
     for (const error of errors) t.notMatch(`${error.stack} ${JSON.stringify(error)}`, /hunter/)
-  })
-
-  t.test('10,000 expired records are removed, in small batches, and live ones stay', {
-    timeout: 60_000
-  }, async (t) => {
-    const { pool, names, errors } = await openPool(t, server.url, 'swept')
-    const store = await openStore(t, server.url, 'swept')
-    const live = await create(store)
-    await server.sql(`INSERT INTO swept.records SELECT 'o', 'n' || i, '', 'v', 1, NULL, 1, 1
-      FROM generate_series(1, 10000) AS i`)
-    await server.sql("UPDATE swept.records SET sweep_at = 1 WHERE name = 'counter'")
-    const sweeps = [1, 2].map(() => createSweep(pool, names, { onError: t.error }))
-    t.teardown(async () => await Promise.all(sweeps.map(async (one) => await one.close())))
-    await Promise.all(sweeps.map(async (one) => await one.sweep()))
-    await sweeps[0]?.sweep()
-    t.strictSame(await server.sql('SELECT name FROM swept.records'), [['counter']])
-    t.strictSame(await server.sql('SELECT sweep_at = expires_at FROM swept.records'), [[true]])
-    t.equal((await store.read(KEY))?.version, live)
-    t.strictSame(errors, [])
-  })
-
-  t.test('two prefixes of one database share nothing', async (t) => {
-    const [one, other] = [await openStore(t, server.url, 'a-b'), await openStore(t, server.url, 'a.B')]
-    const version = await create(one)
-    t.equal(await other.read(KEY), undefined)
-    t.equal(await other.replace(KEY, version, toValue('1')), undefined)
-    t.equal(await other.delete(KEY), false)
-    t.equal(typeof await other.create(KEY, toValue('2'), LIFETIME, 1), 'object', 'and count apart')
-    t.equal(textOf(await one.read(KEY)), '0')
   })
 }

@@ -6,6 +6,7 @@ import { hasPostgresServer, startPostgresServer } from '../../../servers/postgre
 import { openStore } from './connect.ts'
 
 const LIFETIME = { idleMs: 600_000 }
+const KEY = { owner: 'o', name: 'counter' }
 
 if (hasPostgresServer(t)) {
   const server = await startPostgresServer(t)
@@ -63,5 +64,16 @@ if (hasPostgresServer(t)) {
     const record = await store.read(key)
     t.ok(await expiryOf() >= first, 'it has its whole lifetime again')
     t.equal(record?.expiresAt, await expiryOf(), 'and the answer says so')
+  })
+
+  t.test('two prefixes of one database share nothing', async (t) => {
+    const [one, other] = [await openStore(t, server.url, 'a-b'), await openStore(t, server.url, 'a.B')]
+    const record = await one.create(KEY, toValue('0'), LIFETIME, 1)
+    if (typeof record === 'string') throw new Error(record)
+    t.equal(await other.read(KEY), undefined)
+    t.equal(await other.replace(KEY, record.version, toValue('1')), undefined)
+    t.equal(await other.delete(KEY), false)
+    t.equal(typeof await other.create(KEY, toValue('2'), LIFETIME, 1), 'object', 'and count apart')
+    t.equal(textOf(await one.read(KEY)), '0')
   })
 }
