@@ -16,6 +16,8 @@ export interface PostgresAddress {
   readonly hosts: readonly PostgresHost[]
   readonly user: string
   readonly password: string
+  /** The path of a file that has the password if the URL has none. */
+  readonly passFile?: string
   readonly database: string
   readonly sslMode: SslMode
   /** The files of certificates, by their paths. */
@@ -26,7 +28,9 @@ const FORM = 'postgres://user[:password]@host[:port][,host…]/database[?sslmode
   'with special characters of a password percent-encoded'
 const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^/@?]*)@)?([^/@?#]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/
 const HOST_FORM = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i
-const PARAMETERS = ['host', 'port', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'target_session_attrs']
+const PARAMETERS = [
+  'host', 'port', 'passfile', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'target_session_attrs'
+]
 const DEFAULT_PORT = 5432
 
 /** Throws an Error that says what the URL must be. The error never contains the URL, which has a password. */
@@ -41,10 +45,12 @@ export function readPostgresUrl (url: string): PostgresAddress {
   const [ca, cert, key] = ['sslrootcert', 'sslcert', 'sslkey'].map((name) => parameters.get(name))
   if ((cert === undefined) !== (key === undefined)) throw badUrl('sslcert and sslkey need each other')
   const database = decode(path, 'the database')
+  const passFile = parameters.get('passfile')
   return {
     hosts: readHosts(hostList, parameters),
     user,
     password,
+    ...passFile !== undefined && { passFile },
     database: database === '' ? user : database,
     // As libpq does: whoever names authorities wants the server checked.
     sslMode: sslMode === 'require' && ca !== undefined ? 'verify-ca' : sslMode,

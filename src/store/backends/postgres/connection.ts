@@ -5,6 +5,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { Client } from 'pg'
 import { withinDeadline } from '../../../base/deadline.ts'
 import type { PostgresAddress, PostgresHost } from './address.ts'
+import { readPassFile } from './pass-file.ts'
 import { hasCode, PostgresError, toPostgresError } from './postgres-error.ts'
 import {
   PostgresConnection, STARTUP_LIMITS, type Connection, type PoolerTraits
@@ -97,15 +98,17 @@ const isWithoutTls = (error: unknown) => error instanceof Error && /does not sup
 async function openConnection (
   target: PostgresTarget, { host, port }: PostgresHost, tls: ConnectionOptions | undefined
 ): Promise<PostgresConnection> {
-  const { user, password, database } = target.address
+  const { user, password, passFile, database } = target.address
   const socket = new Socket()
   const client = new Client({
     host,
     port,
     user,
     database,
-    // A function, so that the driver reads no password from the environment or from files.
-    password: () => password,
+    // A function, so that the driver reads no password from the environment, and a changed file counts.
+    password: () => password === '' && passFile !== undefined
+      ? readPassFile(passFile, { host, port }, { database, user })
+      : password,
     // The driver changes the object.
     ssl: tls === undefined ? false : { ...tls },
     application_name: 'trivet',

@@ -26,6 +26,7 @@ const read: ReadonlyArray<readonly [url: string, address: PostgresAddress]> = [
   ['postgres://u@/db?host=%2Frun%2Fpostgresql&port=5433', {
     ...LOCAL, hosts: [{ host: '/run/postgresql', port: 5433 }], database: 'db'
   }],
+  ['postgres://u@a?passfile=/run/secrets/pgpass', { ...LOCAL, passFile: '/run/secrets/pgpass' }],
   ['postgres://u@a?sslmode=disable', { ...LOCAL, sslMode: 'disable' }],
   ['postgres://u@a?sslmode=require', { ...LOCAL, sslMode: 'require' }],
   ['postgres://u@a?sslmode=require&sslrootcert=/ca', { ...LOCAL, sslMode: 'verify-ca', files: { ca: '/ca' } }],
@@ -46,7 +47,7 @@ const refused: ReadonlyArray<readonly [url: string, problem: RegExp]> = [
   ['postgres://u:hunter2@a/%', /the database is not percent-encoded$/],
   ['postgres://u:hunter2@a?sslmode=allow', /sslmode must be one of disable, prefer, require, verify-ca, verify/],
   ['postgres://u:hunter2@a?sslmode=', /sslmode has no value$/],
-  ['postgres://u:hunter2@a?password=hunter2', /after the \? there may be host, port, sslmode/],
+  ['postgres://u:hunter2@a?password=hunter2', /after the \? there may be host, port, passfile, ss/],
   ['postgres://u:hunter2@a?sslcert=/c', /sslcert and sslkey need each other$/],
   ['postgres://u:hunter2@a?host=b', /it has hosts before the path and in host$/],
   ['postgres://u:hunter2@a?target_session_attrs=standby', /must be read-write or primary: the service writes$/]
