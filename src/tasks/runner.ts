@@ -166,10 +166,11 @@ export class TaskRunner {
     try {
       if (this.#mustSkip) this.#mustSkip = false
       else if (this.#mayLook(isUsed())) {
+        const takenAt = clock.monotonic()
         const { entries, nextInMs = Infinity, now } = await dueTimes.take(BATCH, leaseMs)
         storeClock.note(now)
         this.#restsUntil = clock.monotonic() + (entries.length === 0 ? REST_MS : 0)
-        await Promise.all(entries.map((entry) => this.#takeUp(keyFrom(entry))))
+        await Promise.all(entries.map((entry) => this.#takeUp(keyFrom(entry), takenAt)))
         // Who has left tasks to others lets them look first.
         nextMs = Math.min(nextMs, nextInMs) + (reports.hasLeft ? COURTESY_MS : 0)
       }
@@ -191,10 +192,13 @@ export class TaskRunner {
     return this.#used.findRefusal(undefined) === undefined
   }
 
-  async #takeUp (key: TaskKey): Promise<void> {
-    const { records, dueTimes, log } = this.#dependencies
+  /** @param takenAt when the entry was taken at the earliest, in milliseconds of the monotonic clock. */
+  async #takeUp (key: TaskKey, takenAt: number): Promise<void> {
+    const { records, dueTimes, leaseMs, log } = this.#dependencies
     try {
       const stored = await records.read(key)
+      // The process was paused: another replica may have taken the entry, and runs the task.
+      if (clock.monotonic() >= takenAt + leaseMs) return
       if (stored !== undefined) await this.#takeUpRecord(key, stored)
       else if (await records.exists(key)) await this.#leave(key, 'sealed')
       else await dueTimes.remove(key.entry)
