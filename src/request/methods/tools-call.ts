@@ -11,7 +11,7 @@ import { Type, type Static } from '../../schema/type.ts'
 import type { HandlerDependencies } from '../pipeline/handler-context.ts'
 import { defineMethod, type Method, type Outcome } from '../pipeline/method.ts'
 import { noteHidden, type RequestContext } from '../pipeline/request-context.ts'
-import type { OpenRound } from '../pipeline/seams.ts'
+import type { OpenRound, StartingCall } from '../pipeline/seams.ts'
 import { runDeduped } from '../pipeline/run-deduped.ts'
 import { openRound, retryParams } from '../pipeline/run-handler.ts'
 import { authorizeCall, runTool, toErrorResult, TOOLS_CALL } from '../pipeline/run-tool.ts'
@@ -24,11 +24,29 @@ const callParams = Type.Object({
 
 type CallParams = Static<typeof callParams>
 
-interface KeptCall {
+interface Keeping {
   readonly subject: Parameters<typeof openRound>[1]
   readonly timeoutMs: number
   /** Opens a round of the call for the request. */
   readonly open: OpenRound
+}
+
+/**
+ * A class: V8 comes to allocate object literals of this place in the old space, where they keep all that they
+ * name until a full collection. That took 15 µs of a call.
+ */
+class KeptCall implements StartingCall {
+  readonly tool: CompiledTool
+  readonly args: unknown
+  readonly isRetry: boolean
+  readonly openRound: OpenRound
+
+  constructor (tool: CompiledTool, params: CallParams, openRound: OpenRound) {
+    this.tool = tool
+    this.args = params.arguments
+    this.isRetry = params.requestState !== undefined
+    this.openRound = openRound
+  }
 }
 
 export function toolsCall (dependencies: HandlerDependencies): Method {
@@ -64,12 +82,10 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
   /** Calls a tool whose calls the service may keep. */
   function callKept (
     tool: CompiledTool, params: CallParams, args: unknown, request: RequestContext,
-    { subject, timeoutMs, open }: KeptCall
+    { subject, timeoutMs, open }: Keeping
   ): Outcome | Promise<Outcome> {
     const { tasks } = dependencies
-    const call = {
-      tool, args: params.arguments, isRetry: params.requestState !== undefined, openRound: open
-    }
+    const call = new KeptCall(tool, params, open)
     const run = (kept: Parameters<typeof openRound>[3]) => {
       const round = openRound(request, subject, params, kept)
       return runTool(dependencies, request, tool, args, { round, timeoutMs })

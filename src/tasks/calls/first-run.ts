@@ -41,6 +41,8 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   #created: Promise<void> | undefined
   /** Why the task could not be created. The call goes on as an ordinary one. */
   #refusal: Error | undefined
+  /** Whether the call was answered without a task: what it begins now would be in no record. */
+  #isOver = false
   /** Whether another replica may run the task, though nobody knows whether it was created. */
   #mayRunElsewhere = false
   /** Whether an attempt to create the record may still do so. */
@@ -60,7 +62,8 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   get relayed (): ClientCapabilities | undefined { return this.#options.relayed }
 
   onSleep (): void {
-    if (this.#refusal !== undefined) throw this.#refusal
+    const refusal = this.#findRefusal()
+    if (refusal !== undefined) throw refusal
     this.#need()
   }
 
@@ -95,6 +98,11 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     return isTask ? this.#await(Promise.resolve(work), true) : this.#toDirectResult(work)
   }
 
+  /** Why the call cannot become a task any more. Made when it is asked for: an error costs 10 µs. */
+  #findRefusal (): Error | undefined {
+    return this.#refusal ?? (this.#isOver ? new TaskLost() : undefined)
+  }
+
   #need (): void {
     if (this.#becomeTask === undefined) this.#isNeeded = true
     else this.#becomeTask()
@@ -103,8 +111,9 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   #awaitCreation (): Promise<void> {
     this.#created ??= new Promise((resolve, reject) => {
       this.#creation = { resolve, reject }
-      if (this.#refusal === undefined) this.#need()
-      else reject(this.#refusal)
+      const refusal = this.#findRefusal()
+      if (refusal === undefined) this.#need()
+      else reject(refusal)
     })
     return this.#created.then(async () => {
       // The creation may have taken long.
@@ -144,8 +153,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
         if (this.#mustBecome(error)) becomeTask()
         if (isDecided) return false
         isDecided = true
-        // What it begins after its end is in no record.
-        this.#refusal = new TaskLost()
+        this.#isOver = true
         return true
       }
       work.then(
