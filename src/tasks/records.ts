@@ -5,7 +5,6 @@ import { ownerOf, type Principal } from '../access/principal.ts'
 import { random } from '../base/time.ts'
 import { Limit, ShareUsed } from '../limits/limits.ts'
 import { TaskNotReadable } from '../protocol/errors.ts'
-import { isTerminal } from '../protocol/tasks.ts'
 import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.ts'
 import type { OutageOptions } from '../store/records/lost-replies.ts'
 import { createRemovals, type Removals } from '../store/records/removals.ts'
@@ -187,11 +186,6 @@ export class TaskRecords {
     return await this.#store.confirm(state, version)
   }
 
-  async #hasEnded (key: TaskKey): Promise<boolean> {
-    const stored = await this.read(key)
-    return stored === undefined || (isTerminal(stored.record.status) && stored.record.undo !== 'due')
-  }
-
   #open (entry: string, { value, version }: StateRecord): StoredTask | undefined {
     const bytes = this.#sealer.open(PURPOSE, entry, value.bytes.toString('latin1'))
     return bytes && { record: readTaskBytes(bytes), version }
@@ -212,14 +206,10 @@ export class TaskRecords {
     const endsAt = mayUndo ? endOfUndo(record) : createdAt + ttlMs
     const lifetime = { idleMs: endsAt - createdAt, endsAt }
     const limit = this.#unfinished
-    let isInDoubt = false
-    const place = await this.#places.create(
-      network, toPlace(key), EMPTY_VALUE, lifetime, limit.max, tryAgain(() => { isInDoubt = true })
-    ).catch((error: unknown) => {
-      throw error instanceof ShareUsed ? limit.refusal('network', error.network) : error
-    })
-    // An attempt whose reply was lost may still take the place, when the task has ended.
-    if (isInDoubt) this.#removals.add(toPlace(key), async () => await this.#hasEnded(key))
+    const place = await this.#places.create(network, toPlace(key), EMPTY_VALUE, lifetime, limit.max)
+      .catch((error: unknown) => {
+        throw error instanceof ShareUsed ? limit.refusal('network', error.network) : error
+      })
     if (place === 'full') throw limit.refusal('principal')
     return place !== 'taken'
   }
