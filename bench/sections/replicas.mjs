@@ -1,5 +1,5 @@
-// Measures two replicas on one Redis: the memory of an open stream, and how fast a change on one replica
-// reaches the listeners of both.
+// Measures two replicas on one shared store: the memory of an open stream, and how fast a change on one
+// replica reaches the listeners of both.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
@@ -8,7 +8,7 @@ import { spread } from '../figures/stats.mjs'
 import { grouped, printTable, printTitle, spreadText } from '../figures/table.mjs'
 import { listBuilds } from '../servers/contenders.mjs'
 import { HAS_PROC, residentBytes } from '../servers/process-figures.mjs'
-import { NO_REDIS, startRedis } from '../state/redis.mjs'
+import { SHARED } from '../state/backends.mjs'
 import { writeAnnouncer } from '../streams/announcer.mjs'
 import { measureFanOut } from '../streams/fan-out.mjs'
 import { SETTLE_MS, startStreamClient, WARM_UP_STREAMS } from '../streams/stream-client.mjs'
@@ -27,7 +27,7 @@ const URIS = resources().slice(0, 2).map(({ uri }) => uri)
 const WHERE = { same: 'the replica that told', other: 'the other', all: 'both' }
 
 export const name = 'replicas'
-export const about = `${grouped(REPLICAS * STREAMS_EACH)} streams on two replicas that share Redis`
+export const about = `${grouped(REPLICAS * STREAMS_EACH)} streams on two replicas that share a store`
 
 export async function run (options, show) {
   const catalog = workspacePath('catalog')
@@ -35,19 +35,22 @@ export async function run (options, show) {
   await writeAnnouncer(catalog)
   const rows = []
   for (const index of listBuilds(options, {}).keys()) {
-    const row = await measureBuild(options, catalog, index)
-    rows.push(row)
-    show([row])
+    for (const store of SHARED) {
+      const row = await measureBuild(options, catalog, index, store)
+      rows.push(row)
+      show([row])
+    }
   }
   return rows
 }
 
-async function measureBuild (options, catalog, index) {
-  const redis = await startRedis()
-  const { name, node } = listBuilds(options, {})[index]
-  if (redis === undefined) return { name, node, leftOut: NO_REDIS }
+async function measureBuild (options, catalog, index, { name: store, start: startStore, absence }) {
+  const shared = await startStore()
+  const { name: build, node } = listBuilds(options, {})[index]
+  const name = `${build}, ${store}`
+  if (shared === undefined) return { name, node, leftOut: absence }
   const settingsOf = () => ({
-    TRIVET_STATE_URL: redis.url,
+    TRIVET_STATE_URL: shared.url,
     TRIVET_SECRETS: 'sealed for the length of a benchmark',
     TRIVET_MAX_STREAMS: String(2 * STREAMS_EACH)
   })
@@ -61,7 +64,7 @@ async function measureBuild (options, catalog, index) {
   } finally {
     for (const { client } of replicas) client.stop()
     for (const { server } of replicas) await server.stop()
-    await redis.stop()
+    await shared.stop()
   }
 }
 

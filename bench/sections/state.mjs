@@ -20,7 +20,7 @@ import { workspacePath } from '../workspace.mjs'
 const TOOLS = 50
 const SECRET = 'sealed for the length of a benchmark'
 /** The least rate of a tool that updates state, as a share of the rate of a stateless tool. */
-const LEAST_SHARES = { memory: 0.8, lmdb: 0.3, Redis: 0.3 }
+const LEAST_SHARES = { memory: 0.8, lmdb: 0.3, Redis: 0.3, PostgreSQL: 0.3 }
 
 export const name = 'state'
 export const about = 'updates and stateful calls on each backend, and sealed request state'
@@ -55,7 +55,7 @@ async function measureCalls (options, catalog, { name: backend, addressOf }) {
         contenders.push({ name: `${build}, ${tool}`, build, tool, node, server, rings, basketIds })
       }
     }
-    // Redis runs in its own process, and lmdb writes in its own threads.
+    // Redis and PostgreSQL run in their own processes, and lmdb writes in its own threads.
     const figures = await saturateInTurns(contenders, { ...options, sleeps: backend !== 'memory' })
     for (const { tool, ...contender } of contenders) if (tool === UPDATING) await refuseLostUpdates(contender)
     const references = { ofStateless: ({ build }) => `${build}, ${STATELESS}` }

@@ -17,26 +17,29 @@ process.once('exit', () => { for (const child of running) child.kill('SIGKILL') 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
 
 /**
- * Starts a process, and resolves when its standard output matches `until`.
+ * Starts a process, and resolves when what it prints matches `until`.
  *
+ * @param user the ids that it runs with: those of the benchmark by default
  * @returns {Promise<{ pid: number, stop: () => Promise<void> }>}
  */
-export async function startProcess (command, args, { until }) {
-  const child = start(command, args, { env: {}, stdio: ['ignore', 'pipe', 'inherit'] })
+export async function startProcess (command, args, { until, user }) {
+  const child = start(command, args, { env: {}, stdio: ['ignore', 'pipe', 'pipe'], ...user })
   let said = ''
   await untilStarted(child, command, (signal) => new Promise((resolve) => {
-    child.stdout.setEncoding('utf8').on('data', (chunk) => {
-      if (signal.aborted) return
-      said += chunk
-      if (until.test(said)) resolve()
-    })
-  }))
+    for (const output of [child.stdout, child.stderr]) {
+      output.setEncoding('utf8').on('data', (chunk) => {
+        if (signal.aborted) return
+        said += chunk
+        if (until.test(said)) resolve()
+      })
+    }
+  })).catch((error) => { throw new Error(`${error.message}:\n${said}`, { cause: error }) })
   return { pid: child.pid, stop: () => stopProcess(child) }
 }
 
 /** Starts a child process, whose standard error is the standard error of the benchmark. */
-export function start (command, args, { env, cwd, stdio }) {
-  const child = spawn(command, args, { cwd, env: { ...surroundings, NODE_ENV: 'production', ...env }, stdio })
+export function start (command, args, { env, ...options }) {
+  const child = spawn(command, args, { ...options, env: { ...surroundings, NODE_ENV: 'production', ...env } })
   running.add(child)
   child.once('exit', () => running.delete(child))
   return child

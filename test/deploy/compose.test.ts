@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { parse } from 'yaml'
+import { readConfig } from '../../src/ops/config/config.ts'
 import { SETTINGS } from '../../src/ops/config/settings.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { hasNginx, startNginx } from '../servers/nginx.ts'
@@ -18,6 +19,7 @@ import { startService } from '../helpers/service.ts'
 const run = promisify(execFile)
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const readYaml = async (path: string): Promise<Message> => parse(await readFile(pathOf(path), 'utf8'))
+const SECRET = 'a secret of at least thirty-two characters'
 const PROMETHEUS = 'deploy/prometheus/prometheus.yml'
 const composition = await readComposition()
 const { services } = composition
@@ -77,6 +79,7 @@ t.test('profiles start only what is asked for, and mount only files that exist',
   t.match(Object.fromEntries(profiles), {
     nginx: '',
     redis: '',
+    postgres: 'postgres',
     haproxy: 'haproxy',
     'nginx-tls': 'tls',
     prometheus: 'monitoring',
@@ -89,6 +92,21 @@ t.test('profiles start only what is asked for, and mount only files that exist',
   for (const source of sources.filter((one: string) => one !== './deploy/tls')) {
     t.ok(await readdir(pathOf(source)).catch(() => readFile(pathOf(source))), source)
   }
+})
+
+t.test('the state can be in PostgreSQL, by the commands of deploy/README.md', async (t) => {
+  const readme = await readFile(pathOf('deploy/README.md'), 'utf8')
+  const [, text = ''] = /export TRIVET_STATE_URL=(\S+)/.exec(readme) ?? []
+  const { stateUrl } = readConfig({ TRIVET_STATE_URL: text, TRIVET_SECRETS: SECRET })
+  const { username, hostname, pathname } = new URL(stateUrl)
+  const { environment, healthcheck } = services[hostname]
+  t.equal(username, environment.POSTGRES_USER)
+  t.equal(pathname, `/${environment.POSTGRES_USER}`, 'the database that the image makes by default')
+  t.match(environment.POSTGRES_PASSWORD, 'POSTGRES_PASSWORD:-', 'the server does not start without one')
+  t.ok(healthcheck.test.includes(username))
+  const { environment: replica, depends_on: needed } = composition['x-replica']
+  t.match(replica.TRIVET_STATE_URL, 'TRIVET_STATE_URL:-redis://redis:6379')
+  t.strictSame(needed[hostname], { condition: 'service_healthy', required: false })
 })
 
 t.test('Grafana finds Prometheus and the dashboard', async (t) => {

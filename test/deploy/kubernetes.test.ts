@@ -82,6 +82,25 @@ t.test('kubectl builds the same objects', async (t) => {
   }
 })
 
+t.test('the component puts the state into PostgreSQL, and leaves Redis out', async (t) => {
+  if (!hasPrograms(t, ['kubectl'], 'kubernetes-client')) return
+  const overlay = join(BASE, '..', 'overlays', 'postgres')
+  const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', overlay], { encoding: 'utf8' })
+  t.equal(status, 0, stderr)
+  const built = parseAllDocuments(stdout).map((document): Message => document.toJS())
+  for (const one of built) t.strictSame(await findInvalidValues(one), [], one.kind)
+  t.strictSame(built.filter(({ metadata }) => metadata.name === 'trivet-redis'), [])
+  t.equal(built.length, manifests.length + 1 - 3)
+
+  const url = 'postgres://trivet:pw@postgres.example.com/trivet?sslmode=verify-full'
+  const variables = environmentOf(findManifest(built, 'Deployment'), { ...SECRET, 'postgres-url': url })
+  t.notOk('REDIS_PASSWORD' in variables)
+  t.equal(readConfig(variables).stateUrl, url)
+  const { egress } = findManifest(built, 'NetworkPolicy').spec
+  const ports = egress.flatMap((one: Message) => one.ports.map(({ port }: Message) => port))
+  t.strictSame(ports, [53, 53, 5432, 443])
+})
+
 t.test('every variable is a setting, and all together are valid in the image', async (t) => {
   const known = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable))
   t.strictSame(Object.keys(environment).filter((name) => !known.has(name)), ['REDIS_PASSWORD'])
