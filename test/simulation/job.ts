@@ -41,5 +41,5 @@ export interface Job {
   /** How often an operator wanted it to run. */
   retries: number
   /** The last call of its handler. */
-  run?: { readonly process: Process, readonly at: number, hasLeft?: boolean }
+  run?: { readonly process: Process, readonly at: number, readonly losses: number, hasLeft?: boolean }
 }

@@ -67,7 +67,8 @@ export class Jobs {
   }
 
   called (name: string): void {
-    this.find(name).run = { process: this.#world.current, at: this.#world.now }
+    const { losses } = this.#cluster
+    this.find(name).run = { process: this.#world.current, at: this.#world.now, losses }
   }
 
   left (name: string): void {
@@ -270,7 +271,9 @@ export class Jobs {
   #checkFailure ({ name, tool, program, run }: Job, { error }: TaskView): void {
     const reason = error?.message ?? ''
     const { losses } = this.#cluster
-    const isInterrupted = run?.hasLeft !== true || !this.#cluster.isUndisturbed(run.process, run.at)
+    // A replica may be lost after it has written that it calls the handler, and before it does.
+    const isInterrupted = run?.hasLeft !== true || losses > run.losses ||
+      !this.#cluster.isUndisturbed(run.process, run.at)
     const isExpected = (/within/.test(reason) && (tool === 'brief' || tool === 'shortly')) ||
       (/changed/.test(reason) && tool === 'strict') ||
       (/while the task ran/.test(reason) && tool === 'fragile' && isInterrupted) ||
