@@ -9,7 +9,7 @@ import { hasNginx, startNginx } from '../servers/nginx.ts'
 import { hasRedisServer, startRedisCluster } from '../servers/redis-server.ts'
 import { openSlots, type Slots } from '../servers/redis-slots.ts'
 import { checkLoad, prepareLoad } from './chaos-tasks-load.ts'
-import { openPlaces, type Place } from './places.ts'
+import { killInTurn, openPlaces } from './places.ts'
 
 const IS_LONG = process.env.CHAOS_SECONDS !== undefined
 const SECONDS = Number(process.env.CHAOS_SECONDS ?? 2)
@@ -45,7 +45,8 @@ async function check (t: Test, signal: AbortSignal): Promise<void> {
   const origin = await startNginx(t, places.map(({ port }) => port))
   await checkLoad(t, `${origin}/mcp`, setup, async () => {
     const end = performance.now() + SECONDS * 1000
-    const [moves, kills] = await Promise.all([moveSlots(slots, end), IS_LONG ? killInTurn(places, end) : 0])
+    const killing = IS_LONG ? killInTurn(places, KILL_EVERY_MS, end) : 0
+    const [moves, kills] = await Promise.all([moveSlots(slots, end), killing])
     return `${SECONDS} s: ${moves} slots moved, ${kills} replicas killed`
   })
 }
@@ -65,10 +66,4 @@ async function moveSlots ({ keys, move }: Slots, end: number): Promise<number> {
     }
   }
   return moves
-}
-
-async function killInTurn (places: readonly Place[], end: number): Promise<number> {
-  let kills = 0
-  for (; performance.now() < end; await pause(KILL_EVERY_MS)) await places[kills++ % places.length]?.replace()
-  return kills
 }

@@ -11,7 +11,7 @@ import {
   hasPostgresServer, startPostgresServer, type PostgresServer
 } from '../servers/postgres-server.ts'
 import { checkLoad, prepareLoad } from './chaos-tasks-load.ts'
-import { openPlaces, type Place } from './places.ts'
+import { killInTurn, openPlaces } from './places.ts'
 
 const IS_LONG = process.env.CHAOS_SECONDS !== undefined
 const SECONDS = Number(process.env.CHAOS_SECONDS ?? 6)
@@ -56,7 +56,7 @@ async function check (t: Test, signal: AbortSignal): Promise<void> {
   await checkLoad(t, `${origin}/mcp`, setup, async () => {
     const end = performance.now() + SECONDS * 1000
     const half = performance.now() + SECONDS * 500
-    const killing = IS_LONG ? killInTurn(places, end) : 0
+    const killing = IS_LONG ? killInTurn(places, KILL_EVERY_MS, end) : 0
     const before = await disturb(primary, half)
     await failOver(primary, standby)
     const after = await disturb(standby, end)
@@ -97,10 +97,4 @@ async function failOver (primary: PostgresServer, standby: PostgresServer): Prom
   await standby.sql('SELECT pg_promote()')
   // Whoever promotes a standby says that it has none itself.
   await configure(standby, "synchronous_standby_names = ''")
-}
-
-async function killInTurn (places: readonly Place[], end: number): Promise<number> {
-  let kills = 0
-  for (; performance.now() < end; await pause(KILL_EVERY_MS)) await places[kills++ % places.length]?.replace()
-  return kills
 }

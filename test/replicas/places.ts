@@ -3,6 +3,7 @@
 
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { findFreePort } from '../servers/redis-server.ts'
 import { startService, type Service } from '../helpers/service.ts'
@@ -87,6 +88,13 @@ export async function openPlaces (
       }
     }
   }))
+}
+
+/** Kills the replicas in turn until this time of `performance.now()`. Resolves to how many. */
+export async function killInTurn (places: readonly Place[], everyMs: number, end: number): Promise<number> {
+  let kills = 0
+  for (; performance.now() < end; await pause(everyMs)) await places[kills++ % places.length]?.replace()
+  return kills
 }
 
 /** Starts a replica for each one that was taken. One that cannot start without Redis is started again. */
