@@ -101,19 +101,18 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   onDeploy?: 'resume' | 'fail'
   /**
-   * Says that the tool asks its user, and whether the model may put the forms of `ctx.ask` to the user in
-   * the conversation, and pass on the answers, if its client lacks elicitation. The model then gets the
-   * question as a result, and answers with the tool `continue_call`. The answers are checked against the
-   * form's schema.
+   * Whether the model may put the questions of `ctx.ask` to its user in the conversation, and pass on the
+   * answers, if its client lacks elicitation. The model then gets the question as a result, and answers with
+   * the tool `continue_call`. The answers are checked against the form's schema.
    * - `true`: the model passes on forms, and shows the links of `elicit.url`. It could answer a form by
    *   itself, and nobody can tell: never use it for consent, for payments, or for anything that the user must
    *   say in person.
-   * - `false`: the model shows links only. A form is an error for clients without elicitation.
+   * - `'links'`: the model shows links. A form is an error for clients without elicitation.
+   * - `false`: both are errors, but a tool with `task` relays links in any case.
    *
-   * By default both are errors, because the service does not know that the tool asks; a tool with `task` is
-   * as with `false`. `false` has no effect on a tool with `dedupe`.
+   * `false` by default. Not together with `dedupe`.
    */
-  relayQuestions?: boolean
+  relayQuestions?: boolean | 'links'
   /**
    * The screen that hosts show for the results of this tool: the name of a folder in apps/. Hosts get the
    * result too. Hosts without screens get only the result, so `content` must say everything by itself. None

@@ -18,7 +18,7 @@ const FORM = "elicit.form({ message: 'Which size?', schema: { type: 'object', re
   "properties: { size: { type: 'string', enum: ['S', 'L'] } } } })"
 const MANY = "elicit.form({ message: 'Which?', schema: { type: 'object', required: ['all'], " +
   "properties: { all: { type: 'array', items: { type: 'string', enum: ['a', 'b'] } } } } })"
-const LINKS_ONLY = 'relayQuestions: false'
+const LINKS_ONLY = "relayQuestions: 'links'"
 
 const TOOLS = {
   pays: [LINKS_ONLY, `async (_, ctx) => {
@@ -261,7 +261,7 @@ t.test('a handler that asks again and again does not keep the process busy', asy
   }
 })
 
-t.test('a tool that does not say that it asks, or has dedupe, cannot show a link', async (t) => {
+t.test('a tool that relays nothing cannot have its links shown, and needs no other tool', async (t) => {
   const app = await serveTools(t, { silent: TOOLS.silent, deduped: TOOLS.deduped })
   const { response } = await send(app, { method: 'tools/list' })
   t.strictSame(response.result.tools.map(({ name }: Message) => name), ['deduped', 'silent'])

@@ -5,7 +5,7 @@ import { SUPPORTED_REVISIONS } from '../../src/protocol/revisions.ts'
 const {
   ProtocolError, ResourceNotFound, ResourceTooLarge, InsufficientScope, LimitReached, TokenExpired,
   TaskNotReadable, UnknownTask, INTERNAL_ERROR, MISSING_CLIENT_CAPABILITY,
-  ...factories
+  EarlierFailure, ...factories
 } = errors
 
 // Section D of the checklist: each error with its code and its HTTP status.

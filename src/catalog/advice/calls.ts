@@ -19,7 +19,8 @@ export function adviseOnCalls (
   const { task = 'never', relayQuestions, timeoutMs = 0 } = definition
   if (continuesCalls && relayQuestions === undefined && asksUsers(String(definition.run))) {
     advise('unasked', 'run', 'asks, and clients without elicitation cannot be asked: set relayQuestions: ' +
-      'true to let their model ask, or false for consent, payments and what the user must say in person')
+      "true to let their model ask, 'links' to let it show links, or false for consent, payments and what " +
+      'the user must say in person')
   }
   if (continuesCalls && task === 'required') {
     advise('tasks-only', 'task', 'refuses clients of 2026-07-28 without tasks, with error -32021: ' +

@@ -145,10 +145,8 @@ function toDedupeRule (definition: ToolDefinition, output: CompiledSchema | unde
 }
 
 function toTaskRule ({ definition, fingerprint }: Omit<LocatedTool, 'place'>): TaskRule | undefined {
-  const { task = 'never', ttlMs = HOUR_MS, keepResultMs = HOUR_MS, relayQuestions, dedupe } = definition
-  // Who says `false` says that the tool asks: a model may show its links.
-  const isForQuestions = relayQuestions === true || (relayQuestions === false && dedupe !== true)
-  if (task === 'never' && !isForQuestions) return undefined
+  const { task = 'never', ttlMs = HOUR_MS, keepResultMs = HOUR_MS, relayQuestions = false } = definition
+  if (task === 'never' && relayQuestions === false) return undefined
   const { onReplicaLoss, onDeploy, requiredCapabilities } = definition
   return {
     isForQuestions: task === 'never',

@@ -102,7 +102,7 @@ const tool = Type.Object({
   keepResultMs: taskTime,
   onReplicaLoss: optional(Type.Enum(['fail', 'rerun'])),
   onDeploy: optional(Type.Enum(['resume', 'fail'])),
-  relayQuestions: optional(Type.Boolean()),
+  relayQuestions: optional(Type.Union([Type.Boolean(), Type.Enum(['links'])])),
   ui: optional(Type.String({ minLength: 1 })),
   visibility: optional(Type.Array(Type.Enum(['model', 'app']), { minItems: 1 })),
   authorize: optional(handler),
