@@ -178,10 +178,12 @@ DECLARE
   current bigint;
 BEGIN
   LOOP
+    -- A call that is not counted leaves its new keys: they expire too.
     INSERT INTO ${names.calls} AS c (key, parts, counts, expires_at)
-    SELECT DISTINCT k, '{}'::bigint[], '{}'::bigint[], 9e15 FROM unnest(the_keys) AS k
+    SELECT k, '{}'::bigint[], '{}'::bigint[], ${NOW_MS} + ceil(max(part_ms) * ${PARTS + 1})
+    FROM unnest(the_keys, the_part_ms) AS u(k, part_ms)
     WHERE NOT EXISTS (SELECT FROM ${names.calls} AS e WHERE e.key = k)
-    ORDER BY k ON CONFLICT (key) DO NOTHING;
+    GROUP BY k ORDER BY k ON CONFLICT (key) DO NOTHING;
     PERFORM FROM ${names.calls} AS c WHERE c.key = ANY (the_keys) ORDER BY c.key FOR NO KEY UPDATE;
     GET DIAGNOSTICS locked = ROW_COUNT;
     -- A key that had expired may have been removed in between.

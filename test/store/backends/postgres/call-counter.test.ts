@@ -65,6 +65,19 @@ if (hasPostgresServer(t)) {
     t.equal((await server.sql('SELECT FROM expiring.calls')).length, 1)
   })
 
+  t.test('a call that is refused leaves no key for ever', async (t) => {
+    const { counter, errors } = await open(t, server, 'refused')
+    const [full, other] = [{ ...RATE, calls: 1 }, { ...RATE, key: 'other', perMs: 3000 }]
+    await counter.count([full])
+    t.match(await counter.count([full, other]), { rate: full })
+    const lives = await server.sql(`
+      SELECT expires_at - date_part('epoch', clock_timestamp()) * 1000 FROM refused.calls ORDER BY 1`)
+    t.equal(lives.length, 2)
+    t.ok(lives.every(([life]) => Number(life) > 0), String(lives))
+    t.ok(Number(lives[0]?.[0]) <= 3200 && Number(lives[1]?.[0]) <= 63_200, String(lives))
+    t.strictSame(errors, [])
+  })
+
   t.test('while PostgreSQL is away the replica counts alone', async (t) => {
     const own = await startPostgresServer(t)
     const { counter, errors } = await open(t, own, 'away')
