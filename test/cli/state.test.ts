@@ -22,9 +22,9 @@ t.test('says what is wrong with the arguments', async (t) => {
 t.test('prints the schema of the prefix', async (t) => {
   const { out, exitCode } = await run('schema', '--prefix', 'my.pre-fix')
   t.equal(exitCode, 0)
-  t.match(out, 'CREATE SCHEMA IF NOT EXISTS "my.pre-fix";')
+  t.match(out, 'CREATE SCHEMA "my.pre-fix";')
   t.notMatch(out, 'GRANT')
-  t.match((await run('schema')).out, 'CREATE SCHEMA IF NOT EXISTS "trivet";')
+  t.match((await run('schema')).out, 'CREATE SCHEMA "trivet";')
 })
 
 if (hasPostgresServer(t)) {

@@ -62,6 +62,25 @@ export function toLock ({ schema }: SchemaNames, purpose: string): string {
   return `hashtextextended(${quoteText(`trivet ${purpose} ${schema}`)}, 0)`
 }
 
+/** @param found NULL if the SQL is to be run. */
+const toRunUnless = (found: string, sql: string) => `DO $do$ BEGIN
+  IF ${found} IS NULL THEN
+    ${sql};
+  END IF;
+END $do$;`
+
+/** CREATE INDEX waits for all that write the table, and they wait for it, even if the index exists. */
+function toIndex ({ schema }: SchemaNames, index: string, columns: string): string {
+  const found = `to_regclass(${quoteText(`${quoteName(schema)}.${index}`)})`
+  return toRunUnless(found, `CREATE INDEX ${index} ON ${columns}`)
+}
+
+/** A role that owns its schema may lack the right to create schemas, even one that exists. */
+function toCreateSchema ({ schema }: SchemaNames): string {
+  const name = quoteName(schema)
+  return toRunUnless(`to_regnamespace(${quoteText(name)})`, `CREATE SCHEMA ${name}`)
+}
+
 /**
  * `sweep_at` is never later than `expires_at`, and changes seldom: uses of a record touch no index.
  * An unlogged table is empty after a crash of the server, and on a standby that takes over.
@@ -83,13 +102,13 @@ CREATE TABLE IF NOT EXISTS ${names.records} (
   sweep_at bigint NOT NULL,
   PRIMARY KEY (owner, name)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
-CREATE INDEX IF NOT EXISTS records_sweep_at ON ${names.records} (sweep_at);
+${toIndex(names, 'records_sweep_at', `${names.records} (sweep_at)`)}
 CREATE TABLE IF NOT EXISTS ${names.dueTimes} (
   entry text COLLATE "C" PRIMARY KEY,
   due_at bigint NOT NULL,
   generation bigint NOT NULL
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
-CREATE INDEX IF NOT EXISTS due_times_due_at ON ${names.dueTimes} (due_at);
+${toIndex(names, 'due_times_due_at', `${names.dueTimes} (due_at)`)}
 CREATE UNLOGGED TABLE IF NOT EXISTS ${names.streams} (
   stream text COLLATE "C" PRIMARY KEY,
   expires_at bigint NOT NULL
@@ -249,18 +268,31 @@ const MIGRATIONS: ReadonlyArray<(names: SchemaNames) => string> = [
 /** The SQL that brings the schema from a version to that of this release. @param version 0 for none. */
 export function toMigration (names: SchemaNames, version: number): string {
   return [
-    version === 0 ? `CREATE SCHEMA IF NOT EXISTS ${quoteName(names.schema)};` : '',
+    version === 0 ? toCreateSchema(names) : '',
     ...MIGRATIONS.slice(version).map((toSql) => toSql(names)),
     `INSERT INTO ${names.versions} (version, oldest_user) VALUES (${SCHEMA_VERSION}, ${OLDEST_USER})`,
     'ON CONFLICT (version) DO NOTHING\n'
   ].join('\n')
 }
 
-/** The SQL of the whole schema, for operators. @param role gets the rights that the service needs. */
+/** Waits for others that make the schema. Statements of the service must not wait long for the operator. */
+const toBegin = (names: SchemaNames) => `BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL client_min_messages = warning;
+SET LOCAL lock_timeout = '2s';
+DO $do$ BEGIN
+  PERFORM pg_advisory_xact_lock(${toLock(names, 'migration')});
+END $do$;
+`
+
+/**
+ * The SQL of the whole schema, for operators: one transaction.
+ *
+ * @param role gets the rights that the service needs.
+ */
 export function toSchemaText (prefix: string, role?: string): string {
   const names = toNames(prefix)
-  const sql = `BEGIN;\nSET LOCAL client_min_messages = warning;\n${toMigration(names, 0).replace(/\n$/, ';\n')}`
-  return `${sql}${role === undefined ? '' : toGrants(names, role)}COMMIT;\n`
+  const sql = toMigration(names, 0).replace(/\n$/, ';\n')
+  return `${toBegin(names)}${sql}${role === undefined ? '' : toGrants(names, role)}COMMIT;\n`
 }
 
 function toGrants ({ schema }: SchemaNames, role: string): string {

@@ -81,6 +81,33 @@ if (hasPostgresServer(t)) {
     await isUsed(t, server.url, 'empty')
   })
 
+  t.test('the printed SQL does not wait for a transaction that writes records', async (t) => {
+    const sql = await writeSchema('held')
+    await server.sql(sql)
+    const client = new Client({ connectionString: server.url })
+    await client.connect()
+    t.teardown(async () => await client.end())
+    await client.query("BEGIN; INSERT INTO held.records VALUES ('o', 'n', '', '1', 1, NULL, 1, 1)")
+    const begunAt = performance.now()
+    await server.sql(sql)
+    t.ok(performance.now() - begunAt < 1000, `${performance.now() - begunAt} ms`)
+    await client.query('LOCK TABLE held.versions')
+    await t.rejects(server.sql(sql), { message: /lock timeout/ }, 'and waits for nothing long')
+  })
+
+  t.test('the printed SQL can be applied by many at once', async (t) => {
+    for (let round = 0; round < 5; round++) {
+      const sql = await writeSchema(`at-once-${round}`)
+      await Promise.all([1, 2, 3].map(async () => await server.sql(sql)))
+      t.strictSame(await server.sql(`SELECT version FROM "at-once-${round}".versions`), [[1]])
+    }
+  })
+
+  t.test('a role that owns its empty schema makes the rest', async (t) => {
+    await server.sql('CREATE ROLE owning LOGIN; CREATE SCHEMA owned AUTHORIZATION owning')
+    await isUsed(t, urlOf('owning'), 'owned')
+  })
+
   t.test('a database with another encoding is refused', async (t) => {
     await server.sql("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0")
     const url = server.url.replace(/\/postgres$/, '/latin')
