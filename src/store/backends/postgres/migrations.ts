@@ -1,7 +1,9 @@
 // Brings the schema to the version of this release, and checks that the role may use it.
 
-import { hasCode } from './postgres-error.ts'
-import { SCHEMA_VERSION, toLock, toMigration, type SchemaNames } from './schema.ts'
+import { toPostgresError } from './postgres-error.ts'
+import {
+  SCHEMA_VERSION, toColumns, toFunctions, toLock, toMigration, type SchemaNames
+} from './schema.ts'
 import type { Connection } from './postgres-connection.ts'
 import { quoteText, readNumber, readText, type AnswerRow } from './statement.ts'
 
@@ -11,31 +13,80 @@ const MIGRATION_LIMITS = "SET LOCAL lock_timeout = '4s'; SET LOCAL statement_tim
 const OLDEST_SERVER = 120_000
 const MISSING_RIGHT = '42501'
 const TABLE_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE']
+/** Another one made the schema at the same time. */
+const IS_CONFLICT = /^(?:23505|42P06|42P07|42723|40...|XX000)$/
+const LOCKED = '55P03'
+/** The server ends the connection. */
+const IS_ENDING = /^(?:08...|57P0.)$/
+/** A part of the schema is missing, or is something else. */
+const IS_FOREIGN = /^42(?:703|P01|704|804|809|830|883)$/
+
+/** Why the schema cannot be used, and what to do. */
+export class SchemaError extends Error {
+  /** Whether another attempt, with a new connection, may succeed. */
+  readonly isPassing: boolean
+
+  constructor (problem: string, options: ErrorOptions & { readonly isPassing?: boolean } = {}) {
+    super(`TRIVET_STATE_URL: ${problem}`, options)
+    this.isPassing = options.isPassing ?? false
+  }
+}
 
 /**
- * Rejects with an Error that says what to do: if the role may not create the schema, if it lacks a right, if
+ * Rejects with a SchemaError: if the role may not create the schema, if it lacks a right, if
  * this release is too old for the schema, if the server is too old, or if the database cannot store every
  * text.
  */
 export async function prepareSchema (connection: Connection, names: SchemaNames): Promise<void> {
+  let role = ''
+  try {
+    role = await checkServer(connection)
+    const version = await findVersion(connection, names)
+    if (version < SCHEMA_VERSION) await migrate(connection, names)
+    await checkParts(connection, names)
+    await checkRights(connection, names)
+  } catch (error) {
+    if (error instanceof SchemaError) throw error
+    const cause = toPostgresError(error)
+    if (cause.code === MISSING_RIGHT) {
+      throw lacksRights(names, role, `it may not create or use the schema ${names.schema}`)
+    }
+    const code = cause.code ?? ''
+    const isPassing = !connection.isOpen || code === LOCKED || IS_CONFLICT.test(code) || IS_ENDING.test(code)
+    throw new SchemaError(toProblem(names, cause.message, code), { cause, isPassing })
+  }
+}
+
+/** Resolves to the role of the connection. */
+async function checkServer (connection: Connection): Promise<string> {
   const [[encoding, role, version] = []] = await connection.runText(
     "SELECT getdatabaseencoding(), current_user, current_setting('server_version_num')"
   )
   if (readNumber(version) < OLDEST_SERVER) {
     const major = Math.floor(readNumber(version) / 10_000)
-    throw refusal(`the server has version ${major}. Version 12 or later is needed`)
+    throw new SchemaError(`the server has version ${major}. Version 12 or later is needed`)
   }
   if (encoding !== 'UTF8') {
-    throw refusal(`the database has the encoding ${String(encoding)}. Create one with the encoding UTF8`)
+    const problem = `the database has the encoding ${String(encoding)}`
+    throw new SchemaError(`${problem}. Create one with the encoding UTF8`)
   }
-  try {
-    const version = await findVersion(connection, names)
-    if (version < SCHEMA_VERSION) await migrate(connection, names)
-    await checkRights(connection, names)
-  } catch (error) {
-    if (!hasCode(error, MISSING_RIGHT)) throw error
-    throw lacksRights(names, readText(role), `it may not create or use the schema ${names.schema}`)
+  return readText(role)
+}
+
+function toProblem ({ schema }: SchemaNames, message: string, code: string): string {
+  if (code === LOCKED) {
+    return `somebody locks the schema ${schema} (${message}). End that transaction, and start again`
   }
+  if (IS_CONFLICT.test(code)) {
+    return `another program changes the schema ${schema} at the same time (${message}). Start again`
+  }
+  if (IS_FOREIGN.test(code)) return toForeign(schema, message)
+  return `the schema ${schema} cannot be made or checked (${message}). Correct that, and start again`
+}
+
+function toForeign (schema: string, missing: string): string {
+  return `the schema ${schema} is not complete, or belongs to another application (${missing}). Set ` +
+    `TRIVET_STATE_PREFIX to another name, or run "trivet state schema --prefix ${schema}", and apply the SQL`
 }
 
 /** Resolves to what the operator should know about the durability of writes. `undefined` if nothing. */
@@ -58,7 +109,7 @@ async function findVersion (connection: Connection, names: SchemaNames): Promise
 function readVersion ([version, oldestUser]: AnswerRow, { schema }: SchemaNames): number {
   if (readNumber(oldestUser) > SCHEMA_VERSION) {
     const problem = `the schema ${schema} has version ${readNumber(version)}, made by a later release`
-    throw refusal(`${problem}; this release knows version ${SCHEMA_VERSION}. Run the later release`)
+    throw new SchemaError(`${problem}; this release knows version ${SCHEMA_VERSION}. Run the later release`)
   }
   return readNumber(version)
 }
@@ -71,9 +122,28 @@ async function migrate (connection: Connection, names: SchemaNames): Promise<voi
     if (version < SCHEMA_VERSION) await connection.runText(toMigration(names, version))
     await connection.runText('COMMIT')
   } catch (error) {
-    await connection.runText('ROLLBACK')
+    // The connection may be lost. Its error would hide the cause.
+    await connection.runText('ROLLBACK').catch(() => {})
     throw error
   }
+}
+
+/** Reads the catalogs: a lock of a table does not delay the start. */
+async function checkParts (connection: Connection, names: SchemaNames): Promise<void> {
+  const columns = [...toColumns(names)].flatMap(([table, all]) => (
+    all.map((column) => `(${quoteText(table)}, ${quoteText(column)})`)
+  ))
+  const functions = toFunctions(names).map((one) => `(${quoteText(one)})`)
+  const missing = await connection.runText(`
+    SELECT part || ' (' || name || ')' FROM (VALUES ${columns.join(', ')}) AS columns(part, name)
+    WHERE NOT EXISTS (
+      SELECT FROM pg_attribute WHERE attrelid = to_regclass(part) AND attname = name AND NOT attisdropped
+    )
+    UNION ALL
+    SELECT part FROM (VALUES ${functions.join(', ')}) AS functions(part) WHERE to_regprocedure(part) IS NULL
+  `)
+  if (missing.length === 0) return
+  throw new SchemaError(toForeign(names.schema, missing.map(([part]) => readText(part)).join(', ')))
 }
 
 /** Says all that is missing: each round of granting rights takes an operator's time. */
@@ -104,8 +174,6 @@ function toNeed (kind: 'table' | 'function', name: string, right: string): strin
 }
 
 function lacksRights ({ schema }: SchemaNames, role: string, missing: string): Error {
-  return refusal(`the role ${role} lacks rights (${missing}). Run "trivet state schema --prefix ${schema} ` +
-    `--role ${role}", and apply the SQL as the owner of the database`)
+  return new SchemaError(`the role ${role} lacks rights (${missing}). Run "trivet state schema ` +
+    `--prefix ${schema} --role ${role}", and apply the SQL as the owner of the database`)
 }
-
-function refusal (problem: string): Error { return new Error(`TRIVET_STATE_URL: ${problem}`) }

@@ -11,7 +11,7 @@ import { createPostgresCallCounter } from './call-counter.ts'
 import { connect, createTarget, type PostgresTarget } from './connection.ts'
 import { createPostgresDueTimes } from './due-times.ts'
 import { createPostgresEventLog } from './event-log.ts'
-import { findRisk, prepareSchema } from './migrations.ts'
+import { findRisk, prepareSchema, SchemaError } from './migrations.ts'
 import { Pool } from './pool.ts'
 import { PostgresError, toPostgresError } from './postgres-error.ts'
 import { toNames, type SchemaNames } from './schema.ts'
@@ -39,14 +39,42 @@ export const openPostgresBackend: OpenBackend = async (url, options) => {
   const address = readPostgresUrl(url)
   const warn = (problem: string) => { options.log.warn({}, `PostgreSQL: ${problem}`) }
   const target = createTarget(address, await readTls(address), warn)
-  const first = await unlessAborted(connectFirst(target, options.signal), options.signal)
-  try {
-    const preparing = withinDeadline(prepare(first, names, warn), PREPARE_DEADLINE_MS, toLateError)
-    await unlessAborted(preparing, options.signal)
-  } finally {
-    await first.close()
-  }
+  await makeReady(target, names, warn, options.signal)
   return await openParts(target, names, options)
+}
+
+/** Tries again what another replica, or the end of a connection, has disturbed. */
+async function makeReady (
+  target: PostgresTarget, names: SchemaNames, warn: (problem: string) => void, signal?: AbortSignal
+): Promise<void> {
+  let lastError: Error | undefined
+  const over = new AbortController()
+  const preparing = retry(async () => {
+    const connection = await connectFirst(target, signal)
+    const destroy = () => { connection.destroy() }
+    over.signal.addEventListener('abort', destroy)
+    if (over.signal.aborted) destroy()
+    try {
+      await prepare(connection, names, warn)
+    } finally {
+      await connection.close()
+    }
+  }, {
+    ...RETRY,
+    signal: over.signal,
+    mayRetry (error) {
+      if (!(error instanceof SchemaError)) return false
+      lastError = error
+      return error.isPassing && !over.signal.aborted
+    }
+  })
+  try {
+    const inTime = withinDeadline(preparing, PREPARE_DEADLINE_MS, () => lastError ?? toLateError())
+    await unlessAborted(inTime, signal)
+  } finally {
+    over.abort()
+    preparing.catch(() => {})
+  }
 }
 
 async function prepare (

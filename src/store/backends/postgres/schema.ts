@@ -57,6 +57,28 @@ export function toNames (prefix: string): SchemaNames {
   }
 }
 
+/** The columns that statements name, for each table. */
+export function toColumns (names: SchemaNames): ReadonlyMap<string, readonly string[]> {
+  return new Map([
+    [names.versions, ['version', 'oldest_user']],
+    [names.records, ['owner', 'name', 'value', 'version', 'idle_ms', 'ends_at', 'expires_at', 'sweep_at']],
+    [names.dueTimes, ['entry', 'due_at', 'generation']],
+    [names.streams, ['stream', 'expires_at']],
+    [names.events, ['stream', 'position', 'text']],
+    [names.calls, ['key', 'parts', 'counts', 'expires_at']],
+    [names.channel, ['id', 'epoch', 'last_id', 'removed_id']],
+    [names.messages, ['id', 'origin', 'text', 'sent_at']]
+  ])
+}
+
+/** The functions that statements call, with the types of their arguments. */
+export function toFunctions ({ createRecord, countCalls }: SchemaNames): readonly string[] {
+  return [
+    `${createRecord}(text, text, bytea, text, bigint, bigint, bigint)`,
+    `${countCalls}(integer[], text[], bigint[], double precision[])`
+  ]
+}
+
 /** The number of a lock of the whole schema, as an expression. */
 export function toLock ({ schema }: SchemaNames, purpose: string): string {
   return `hashtextextended(${quoteText(`trivet ${purpose} ${schema}`)}, 0)`

@@ -2,7 +2,11 @@
 
 import { Client } from 'pg'
 import t, { type Test } from 'tap'
-import { writeSchema } from '../../../../src/store/backends/url-schemes.ts'
+import { connect } from '../../../../src/store/backends/postgres/connection.ts'
+import { prepareSchema } from '../../../../src/store/backends/postgres/migrations.ts'
+import { toColumns, toNames } from '../../../../src/store/backends/postgres/schema.ts'
+import { messageOf } from '../../../../src/base/words.ts'
+import { openBackend, writeSchema } from '../../../../src/store/backends/url-schemes.ts'
 import { toValue } from '../../../helpers/state-value.ts'
 import { hasPostgresServer, startPostgresServer } from '../../../servers/postgres-server.ts'
 import { openPool, openStore } from './connect.ts'
@@ -106,6 +110,67 @@ if (hasPostgresServer(t)) {
   t.test('a role that owns its empty schema makes the rest', async (t) => {
     await server.sql('CREATE ROLE owning LOGIN; CREATE SCHEMA owned AUTHORIZATION owning')
     await isUsed(t, urlOf('owning'), 'owned')
+  })
+
+  t.test('a schema that is not complete, or not of the service, is refused with what to do', async (t) => {
+    const harms = [
+      ['ALTER TABLE harmed.records DROP COLUMN sweep_at', /"harmed".records \(sweep_at\)/],
+      ['DROP TABLE harmed.messages', /"harmed".messages \(id\)/],
+      ['DROP FUNCTION harmed.create_record_1', /"harmed".create_record_1\(text,/],
+      ['DROP TABLE harmed.versions, harmed.records; CREATE TABLE harmed.records (id int)', /"sweep_at" does not/]
+    ] as const
+    for (const [harm, missing] of harms) {
+      await server.sql(`${await writeSchema('harmed')}; ${harm}`)
+      const message = await openPool(t, server.url, 'harmed').then(() => 'opened', messageOf)
+      t.match(message, /^TRIVET_STATE_URL: the schema harmed is not complete, .*Set TRIVET_STATE_PREFIX/, harm)
+      t.match(message, missing)
+      await server.sql('DROP SCHEMA harmed CASCADE')
+    }
+  })
+
+  t.test('the start looks for all columns that there are', async (t) => {
+    const { names } = await openPool(t, server.url, 'columns')
+    const columns = await server.sql(`SELECT '"columns".' || table_name, column_name
+      FROM information_schema.columns WHERE table_schema = 'columns' AND column_name <> 'made_at'`)
+    const known = [...toColumns(names)].flatMap(([table, all]) => all.map((column) => `${table}.${column}`))
+    t.strictSame(known.toSorted(), columns.map((column) => column.join('.')).toSorted())
+  })
+
+  t.test('a migration that another one disturbs is tried again', async (t) => {
+    await server.sql(`
+      CREATE SEQUENCE tries;
+      CREATE FUNCTION disturb () RETURNS event_trigger LANGUAGE plpgsql AS $body$ DECLARE
+        try integer;
+      BEGIN
+        IF current_setting('application_name') <> 'trivet' THEN RETURN; END IF;
+        try := nextval('public.tries');
+        IF try = 1 THEN RAISE EXCEPTION 'a' USING ERRCODE = '23505'; END IF;
+        IF try = 2 THEN RAISE EXCEPTION 'a' USING ERRCODE = '42P07'; END IF;
+        IF try = 3 THEN RAISE EXCEPTION 'a' USING ERRCODE = '55P03'; END IF;
+        IF try = 4 THEN RAISE EXCEPTION 'a' USING ERRCODE = 'XX000'; END IF;
+        IF try = 5 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+      END $body$;
+      CREATE EVENT TRIGGER disturb ON ddl_command_start EXECUTE FUNCTION disturb()`)
+    t.teardown(async () => await server.sql('DROP EVENT TRIGGER disturb'))
+    const backend = await openBackend(server.url, { prefix: 'disturbed', log: { warn () {} } })
+    await backend.close()
+    t.ok(Number((await server.sql('SELECT last_value FROM tries'))[0]?.[0]) > 5)
+    t.strictSame(await server.sql('SELECT version FROM disturbed.versions'), [[1]])
+  })
+
+  t.test('a lost connection does not hide what failed', async (t) => {
+    const { target } = await openPool(t, server.url, 'lost')
+    const connection = await connect(target)
+    const runText = connection.runText.bind(connection)
+    Object.assign(connection, {
+      async runText (text: string) {
+        if (text === 'ROLLBACK') throw new Error('the connection is lost')
+        return await runText(text.includes('CREATE TABLE') ? 'SELECT 1/0' : text)
+      }
+    })
+    const failing = prepareSchema(connection, toNames('never'))
+    await t.rejects(failing, { message: /^TRIVET_STATE_URL: the schema never cannot be made .*by zero/ })
+    await connection.close()
   })
 
   t.test('a database with another encoding is refused', async (t) => {
