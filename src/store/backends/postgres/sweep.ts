@@ -1,14 +1,20 @@
 // Removes what has expired: in small batches, and by one replica at a time.
 
-import { random, timers, type Timer } from '../../../base/time.ts'
+import { clock, random, timers, type Timer } from '../../../base/time.ts'
+import { hasCode } from './postgres-error.ts'
 import { toLock, type SchemaNames } from './schema.ts'
 import { NOW_MS, readNumber, toStatement, type Statement, type StatementRunner } from './statement.ts'
 
 /** The longest time between two sweeps. Random, so that replicas do not meet. */
 const SWEEP_MS = 30_000
+/** The most rows of a statement. */
 const BATCH = 500
+/** A batch that takes less time, in milliseconds, may grow. */
+const QUICK_MS = 300
 /** How long messages are kept for replicas that read late, in milliseconds. */
 const KEEP_MESSAGES_MS = 60_000
+/** The server ends a statement that exceeds its time, before this service gives it up. */
+const STATEMENT_TIMEOUT = '57014'
 
 interface SweepOptions {
   /** The longest time between two sweeps, in milliseconds. 30,000 by default. */
@@ -16,7 +22,7 @@ interface SweepOptions {
   onError (error: unknown): void
 }
 
-/** Each statement returns how many rows it looked at. */
+/** Each statement takes the most rows that it looks at, and returns how many it looked at. */
 function createStatements (names: SchemaNames): readonly Statement[] {
   // A lock for each statement: of two replicas that sweep at once, one does nothing.
   const clock = `clock AS MATERIALIZED (
@@ -25,7 +31,7 @@ function createStatements (names: SchemaNames): readonly Statement[] {
   const expired = (table: string, key: string) => `
     WITH ${clock},
     due AS (
-      SELECT ${key} FROM ${table} WHERE expires_at <= (SELECT now FROM clock) LIMIT ${BATCH}
+      SELECT ${key} FROM ${table} WHERE expires_at <= (SELECT now FROM clock) LIMIT $1::bigint
       FOR UPDATE SKIP LOCKED
     ),
     gone AS (DELETE FROM ${table} AS t USING due WHERE t.${key} = due.${key} RETURNING t.${key})`
@@ -34,7 +40,7 @@ function createStatements (names: SchemaNames): readonly Statement[] {
       WITH ${clock},
       due AS MATERIALIZED (
         SELECT owner, name, expires_at FROM ${names.records} WHERE sweep_at <= (SELECT now FROM clock)
-        ORDER BY sweep_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
+        ORDER BY sweep_at LIMIT $1::bigint FOR UPDATE SKIP LOCKED
       ),
       gone AS (
         DELETE FROM ${names.records} AS r USING due, clock
@@ -57,7 +63,7 @@ function createStatements (names: SchemaNames): readonly Statement[] {
       gone AS (
         DELETE FROM ${names.messages} WHERE id IN (
           SELECT id FROM ${names.messages} WHERE sent_at <= (SELECT now FROM clock) - ${KEEP_MESSAGES_MS}
-          ORDER BY id LIMIT ${BATCH}
+          ORDER BY id LIMIT $1::bigint
         ) RETURNING id
       ),
       noted AS (
@@ -69,10 +75,32 @@ function createStatements (names: SchemaNames): readonly Statement[] {
   ]
 }
 
+/** Large rows take long: a batch that exceeds its time is tried with half of the rows. */
+function createRemoval (runner: StatementRunner, statement: Statement) {
+  let size = BATCH
+
+  return {
+    /** Resolves to whether there may be more. */
+    async removeSome (): Promise<boolean> {
+      const begunAt = clock.monotonic()
+      const asked = size
+      try {
+        const [[count] = []] = await runner.run(statement, [asked])
+        if (clock.monotonic() - begunAt < QUICK_MS) size = Math.min(BATCH, size * 2)
+        return readNumber(count) === asked
+      } catch (error) {
+        if (asked === 1 || !hasCode(error, STATEMENT_TIMEOUT)) throw error
+        size = Math.ceil(asked / 2)
+        return true
+      }
+    }
+  }
+}
+
 export function createSweep (
   runner: StatementRunner, names: SchemaNames, { sweepMs = SWEEP_MS, onError }: SweepOptions
 ) {
-  const statements = createStatements(names)
+  const removals = createStatements(names).map((statement) => createRemoval(runner, statement))
   let timer: Timer | undefined
   let running = Promise.resolve()
   let isClosed = false
@@ -80,18 +108,19 @@ export function createSweep (
   function schedule (): void {
     if (isClosed) return
     timer = timers.setTimeout(() => {
-      running = sweep().catch(onError).finally(schedule)
+      running = sweep().finally(schedule)
     }, sweepMs * (1 - random.number() / 2)).unref()
   }
 
-  /** Removes all that has expired. */
+  /** Removes all that has expired. Never rejects: one table that cannot be swept does not stop the others. */
   async function sweep (): Promise<void> {
-    for (const statement of statements) while (await removeSome(statement) === BATCH) if (isClosed) return
-  }
-
-  async function removeSome (statement: Statement): Promise<number> {
-    const [[count] = []] = await runner.run(statement)
-    return readNumber(count)
+    for (const removal of removals) {
+      try {
+        while (await removal.removeSome()) if (isClosed) return
+      } catch (error) {
+        onError(error)
+      }
+    }
   }
 
   schedule()
