@@ -47,7 +47,7 @@ export function createPostgresCallCounter (
       [readNumber(call), { place: readNumber(place), waitMs: Math.ceil(readNumber(waitMs)) }]
     )))
     for (const [index, { resolve }] of calls.entries()) resolve(used.get(index + 1))
-  })
+  }, { deadlineMs: DEADLINE_MS })
 
   return {
     async count<R extends CountedRate> (rates: readonly R[]): Promise<UsedRate<R> | undefined> {

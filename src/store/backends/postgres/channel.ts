@@ -34,6 +34,8 @@ const FAST_POLL_MS = 200
 /** How long the first probe may take, in milliseconds. */
 const PROBE_MS = 1000
 const PAGE = 500
+/** A text that is not sent after this time rejects, in milliseconds. As a statement does. */
+const SEND_MS = 1400
 
 /**
  * The row of the channel numbers the texts. A transaction that sends texts holds that row until its commit,
@@ -169,7 +171,7 @@ export function createPostgresChannel (
     for (const { resolve } of texts) resolve()
   }
 
-  const ask = gatherInOrder<Text>(sendAll)
+  const ask = gatherInOrder<Text>(sendAll, { deadlineMs: SEND_MS })
 
   return {
     /** Whether texts pass, as far as is known. */

@@ -14,6 +14,9 @@ interface PostgresEventLogOptions extends EventLogLimits {
   readonly maxBytes?: number
 }
 
+/** An event that is not appended after this time rejects, in milliseconds. As a statement does. */
+const APPEND_MS = 1400
+
 interface Appended extends Waiter<void> { readonly stream: string, readonly event: LoggedEvent }
 
 function createStatements ({ streams, events }: SchemaNames) {
@@ -68,7 +71,7 @@ export function createPostgresEventLog (
       all.map(({ event }) => event.text), maxEvents, ttlMs
     ])
     for (const { resolve } of all) resolve()
-  })
+  }, { deadlineMs: APPEND_MS })
 
   return {
     async append (stream, event, holder) {

@@ -1,6 +1,9 @@
 // Gathers what is asked for in one turn of the event loop: a statement for many keys costs about as much as
 // one for a single key.
 
+import { timers, type Timer } from '../../../base/time.ts'
+import { PostgresError } from './postgres-error.ts'
+
 /** Who waits for an answer. */
 export interface Waiter<Answer> {
   resolve (answer: Answer): void
@@ -9,6 +12,16 @@ export interface Waiter<Answer> {
 
 /** The most items of one statement. */
 const MAX_ITEMS = 100
+const MAX_WAITING = 10_000
+
+interface OrderLimits {
+  /** An item without an answer rejects after this time, the wait for its statement included. */
+  readonly deadlineMs: number
+  /** Of more items each rejects at once. 10,000 by default. */
+  readonly maxWaiting?: number
+}
+
+interface Asked<Item> { readonly item: Item, readonly number: number, readonly timer: Timer }
 
 /** @param run takes the items of a turn, in parts. It must not throw. */
 export function gatherTurns<Item> (run: (items: readonly Item[]) => void): (item: Item) => void {
@@ -28,28 +41,58 @@ export function gatherTurns<Item> (run: (items: readonly Item[]) => void): (item
 /**
  * Runs the items in their order, one statement after the other: those that come meanwhile share the next one.
  *
- * @param run answers the items. If it rejects, all of them do.
+ * @param run answers the items. If it rejects, all of them do, and all that waited when it began: they would
+ * wait as long for nothing.
  */
 export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
-  run: (items: readonly Item[]) => Promise<void>
+  run: (items: readonly Item[]) => Promise<void>, { deadlineMs, maxWaiting = MAX_WAITING }: OrderLimits
 ): (item: Item) => void {
-  const items: Item[] = []
+  const waiting = new Set<Asked<Item>>()
+  let lastNumber = 0
   let isRunning = false
 
+  function refuse (asked: Asked<Item>, error: unknown): void {
+    timers.clear(asked.timer)
+    waiting.delete(asked)
+    asked.item.reject(error)
+  }
+
+  function take (): Array<Asked<Item>> {
+    const some: Array<Asked<Item>> = []
+    for (const asked of waiting) {
+      if (some.push(asked) === MAX_ITEMS) break
+    }
+    for (const asked of some) waiting.delete(asked)
+    return some
+  }
+
   async function runAll (): Promise<void> {
-    while (items.length > 0) {
-      const some = items.splice(0, MAX_ITEMS)
+    while (waiting.size > 0) {
+      const some = take()
+      const begunAt = lastNumber
       try {
-        await run(some)
+        await run(some.map(({ item }) => item))
+        for (const { timer } of some) timers.clear(timer)
       } catch (error) {
-        for (const { reject } of some) reject(error)
+        for (const asked of some) refuse(asked, error)
+        for (const asked of waiting) if (asked.number <= begunAt) refuse(asked, error)
       }
     }
     isRunning = false
   }
 
   return (item) => {
-    items.push(item)
+    if (waiting.size >= maxWaiting) {
+      item.reject(new PostgresError(`${maxWaiting} writes wait for PostgreSQL`))
+      return
+    }
+    const late = () => {
+      refuse(asked, new PostgresError(`PostgreSQL did not answer within ${deadlineMs} ms`))
+    }
+    // After the turn of the event loop that reads sockets: a busy process may have the answer already.
+    const timer = timers.setTimeout(() => { setImmediate(late) }, deadlineMs)
+    const asked = { item, number: ++lastNumber, timer }
+    waiting.add(asked)
     if (isRunning) return
     isRunning = true
     setImmediate(runAll)
