@@ -91,9 +91,13 @@ function toForeign (schema: string, missing: string): string {
 
 /** Resolves to what the operator should know about the durability of writes. `undefined` if nothing. */
 export async function findRisk (connection: Connection): Promise<string | undefined> {
-  const [[commit] = []] = await connection.runText("SELECT current_setting('synchronous_commit')")
-  if (commit !== 'off') return undefined
-  return 'synchronous_commit is off for this role or database: a crash loses writes that were acknowledged'
+  const [[commit, standbys] = []] = await connection.runText(
+    "SELECT current_setting('synchronous_commit'), current_setting('synchronous_standby_names')"
+  )
+  const setting = `synchronous_commit is ${String(commit)} for this role or database`
+  if (commit === 'off') return `${setting}: a crash loses writes that were acknowledged`
+  if (standbys === '' || commit === 'on' || commit === 'remote_apply') return undefined
+  return `${setting}: the loss of the server loses writes that were acknowledged and that no standby has kept`
 }
 
 /** Resolves to 0 if there is no schema. */

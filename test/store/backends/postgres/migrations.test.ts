@@ -2,8 +2,9 @@
 
 import { Client } from 'pg'
 import t, { type Test } from 'tap'
-import { connect } from '../../../../src/store/backends/postgres/connection.ts'
-import { prepareSchema } from '../../../../src/store/backends/postgres/migrations.ts'
+import { readPostgresUrl } from '../../../../src/store/backends/postgres/address.ts'
+import { connect, createTarget } from '../../../../src/store/backends/postgres/connection.ts'
+import { findRisk, prepareSchema } from '../../../../src/store/backends/postgres/migrations.ts'
 import { toColumns, toNames } from '../../../../src/store/backends/postgres/schema.ts'
 import { messageOf } from '../../../../src/base/words.ts'
 import { openBackend, writeSchema } from '../../../../src/store/backends/url-schemes.ts'
@@ -171,6 +172,22 @@ if (hasPostgresServer(t)) {
     const failing = prepareSchema(connection, toNames('never'))
     await t.rejects(failing, { message: /^TRIVET_STATE_URL: the schema never cannot be made .*by zero/ })
     await connection.close()
+  })
+
+  t.test('commits that do not wait for the standby are named, if the server has one', async (t) => {
+    const paired = await startPostgresServer(t, { settings: ["synchronous_standby_names = 'a'"] })
+    const risksOf = async ({ url }: typeof server) => {
+      const connection = await connect(createTarget(readPostgresUrl(url), undefined, () => {}))
+      t.teardown(async () => await connection.close())
+      const risks = []
+      for (const commit of ['on', 'remote_apply', 'remote_write', 'local', 'off']) {
+        await connection.runText(`SET synchronous_commit = ${commit}`)
+        if (await findRisk(connection) !== undefined) risks.push(commit)
+      }
+      return risks
+    }
+    t.strictSame(await risksOf(server), ['off'])
+    t.strictSame(await risksOf(paired), ['remote_write', 'local', 'off'])
   })
 
   t.test('a database with another encoding is refused', async (t) => {
