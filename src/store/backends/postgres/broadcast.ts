@@ -8,7 +8,7 @@ import { createPostgresChannel } from './channel.ts'
 import type { PostgresTarget } from './connection.ts'
 import { throwPostgresError } from './postgres-error.ts'
 import type { SchemaNames } from './schema.ts'
-import { readNumber, toStatement, type StatementRunner } from './statement.ts'
+import { NOW_MS, readNumber, toStatement, type StatementRunner } from './statement.ts'
 
 interface BroadcastDependencies {
   readonly target: PostgresTarget
@@ -21,7 +21,7 @@ interface BroadcastDependencies {
   onError (error: unknown): void
 }
 
-const TIME = toStatement("SELECT date_part('epoch', clock_timestamp()) * 1000")
+const TIME = toStatement(`SELECT ${NOW_MS}`)
 
 /**
  * Resolves once texts arrive. Closing the broadcast does not close the connections of the runner. What was

@@ -17,6 +17,8 @@ interface PostgresCallCounterOptions {
   readonly names: SchemaNames
   /** Counts while PostgreSQL does not. */
   readonly local: LocalCallCounter
+  /** How long a call may wait for its count, in milliseconds. 300 by default. */
+  readonly deadlineMs?: number
   /** Called with each error of PostgreSQL. */
   onError (error: unknown): void
 }
@@ -26,15 +28,18 @@ interface CountedCall extends Waiter<UsedPlace | undefined> { readonly rates: re
 interface UsedPlace { readonly place: number, readonly waitMs: number }
 
 /**
- * How long a call may wait for its count, in milliseconds. Much shorter than the timeout of a statement: the
- * tool may then wait for its state, and fails within two seconds all the same.
+ * Much shorter than the timeout of a statement: the tool may then wait for its state, and fails within two
+ * seconds all the same.
  */
 const DEADLINE_MS = 300
 
 export function createPostgresCallCounter (
-  runner: DeadlineRunner, { names, local, onError }: PostgresCallCounterOptions
+  runner: DeadlineRunner, { names, local, deadlineMs = DEADLINE_MS, onError }: PostgresCallCounterOptions
 ): CallCounter {
-  const statement = toStatement(`SELECT * FROM ${names.countCalls}($1, $2, $3, $4)`)
+  // A whole number: a role may have few digits of others.
+  const statement = toStatement(`
+    SELECT call, place, ceil(wait_ms)::bigint FROM ${names.countCalls}($1, $2, $3, $4)
+  `)
 
   // One statement at a time: the calls of one replica would wait for each other on the server.
   const ask = gatherInOrder<CountedCall>(async (calls) => {
@@ -42,12 +47,12 @@ export function createPostgresCallCounter (
     const rows = await runner.run(statement, [
       rates.map(({ call }) => call), rates.map(({ rate }) => toKey(rate)),
       rates.map(({ rate }) => rate.calls), rates.map(({ rate }) => rate.perMs / PARTS)
-    ], DEADLINE_MS)
+    ], deadlineMs)
     const used = new Map(rows.map(([call, place, waitMs]) => (
-      [readNumber(call), { place: readNumber(place), waitMs: Math.ceil(readNumber(waitMs)) }]
+      [readNumber(call), { place: readNumber(place), waitMs: readNumber(waitMs) }]
     )))
     for (const [index, { resolve }] of calls.entries()) resolve(used.get(index + 1))
-  }, { deadlineMs: DEADLINE_MS })
+  }, { deadlineMs })
 
   return {
     async count<R extends CountedRate> (rates: readonly R[]): Promise<UsedRate<R> | undefined> {

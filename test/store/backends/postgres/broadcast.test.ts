@@ -69,6 +69,13 @@ if (hasPostgresServer(t)) {
 
   checkBroadcast(t, async () => await connect(t, server.url))
 
+  t.test('the time is exact for a role that gets few digits', async (t) => {
+    await server.sql('CREATE ROLE rough LOGIN SUPERUSER; ALTER ROLE rough SET extra_float_digits = -15')
+    const broadcast = await connect(t, server.url.replace('//postgres@', '//rough@'))
+    const [before, time, after] = [Date.now(), await broadcast.time(), Date.now()]
+    t.ok(time >= before - 1 && time <= after + 1, `${before} ${time} ${after}`)
+  })
+
   t.test('each event reaches every replica once, in order', async (t) => {
     const [here, there] = [await connect(t, server.url), await connect(t, server.url)]
     const [heardHere, heardThere] = [hearEvents(here), hearEvents(there)]
