@@ -20,9 +20,22 @@ export function createRecordStatements (names: SchemaNames) {
     create: toStatement(`SELECT ${names.createRecord}($1, $2, $3, $4, $5, $6, $7)`),
     /**
      * Arrays of owners and names without repetitions. Returns the place of each live record in them, from 1,
-     * its value, version and expiry. A record that another transaction changes is used by that one.
+     * its value, version and expiry, whether this use must extend its lifetime, and whether little is left
+     * of it. It locks nothing: `extend` writes.
      */
     read: toStatement(`
+      WITH clock AS MATERIALIZED (SELECT ${NOW_MS} AS now)
+      SELECT asked.place, r.value, r.version, r.expires_at, ${needsExtension('now')},
+        r.expires_at - now < r.idle_ms / 10
+      FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked(owner, name, place)
+      JOIN ${records} AS r USING (owner, name), clock
+      WHERE r.expires_at > now
+    `),
+    /**
+     * Arrays of owners and names. Returns the places, from 1, of the records that it extended, and their
+     * expiries. It leaves out a record that another transaction holds: a wait would delay all others.
+     */
+    extend: toStatement(`
       WITH clock AS MATERIALIZED (SELECT ${NOW_MS} AS now),
       asked AS MATERIALIZED (
         SELECT * FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS a(owner, name, place)
@@ -37,11 +50,9 @@ export function createRecordStatements (names: SchemaNames) {
         FROM due, clock WHERE r.owner = due.owner AND r.name = due.name
         RETURNING r.owner, r.name, r.expires_at
       )
-      SELECT asked.place, r.value, r.version, coalesce(used.expires_at, r.expires_at)
-      FROM asked JOIN ${records} AS r USING (owner, name) LEFT JOIN used USING (owner, name), clock
-      WHERE r.expires_at > now
+      SELECT asked.place, used.expires_at FROM asked JOIN used USING (owner, name)
     `),
-    /** owner, name. Returns what \`read\` returns. */
+    /** owner, name. Returns the first columns of `read`. */
     peek: toStatement(`
       SELECT 1, r.value, r.version, r.expires_at FROM ${records} AS r
       WHERE r.owner = $1 AND r.name = $2 AND r.expires_at > ${NOW_MS}

@@ -176,6 +176,40 @@ if (hasPostgresServer(t)) {
     t.equal(textOf(await late), '2', 'and waits for a short time')
   })
 
+  t.test('a record in use does not expire because somebody holds it', { timeout: 60_000 }, async (t) => {
+    const store = await openStore(t, server.url, 'used')
+    await create(store)
+    const client = await openClient(t, server)
+    const hold = async (leftMs: number) => {
+      await server.sql(`UPDATE used.records SET expires_at = ${Date.now() + leftMs}`)
+      await client.query('BEGIN; SELECT FROM used.records FOR UPDATE')
+    }
+    await hold(100_000)
+    t.ok(Number((await store.read(KEY))?.expiresAt) < Date.now() + 100_000, 'the next use extends it')
+    await client.query('ROLLBACK')
+    await hold(30_000)
+    await t.rejects(within(store.read(KEY), 'the refusal', 1000), unavailable(/somebody holds a record/))
+    const late = store.read(KEY)
+    await pause(50)
+    await client.query('ROLLBACK')
+    t.ok(Number((await late)?.expiresAt) >= Date.now() + 590_000, 'a short hold does no harm')
+  })
+
+  t.test('a read that extends nothing needs no lock that a writer needs', { timeout: 60_000 }, async (t) => {
+    const store = await openStore(t, server.url, 'indexed')
+    await create(store)
+    await create(store, OTHER)
+    await server.sql("UPDATE indexed.records SET expires_at = expires_at - 60000 WHERE name = 'other'")
+    const client = await openClient(t, server)
+    // As CREATE INDEX does.
+    await client.query('BEGIN; LOCK TABLE indexed.records IN SHARE MODE')
+    const extending = store.read(OTHER)
+    t.equal(textOf(await within(store.read(KEY), 'the record', 500)), '0', 'of the same turn')
+    t.equal(textOf(await within(extending, 'the other record', QUICK_MS)), '0', 'it has enough time left')
+    t.equal(textOf(await within(store.read(OTHER), 'its next use', 500)), '0', 'which waits no more')
+    await client.query('ROLLBACK')
+  })
+
   t.test('a table that somebody else locks is an outage', { timeout: 60_000 }, async (t) => {
     const store = await openStore(t, server.url, 'locked')
     await create(store)
