@@ -59,20 +59,31 @@ export function createRecordStatements (names: SchemaNames) {
     `),
     /**
      * owner, name, version, value, next version, and for a new lifetime its idle lifetime, or null, and its
-     * end, or null. Returns the expiry, or null.
+     * end, or null. Returns the expiry, or null, and whether the record may have the version and another
+     * transaction holds it: a wait would take a connection.
      */
     replace: toStatement(`
-      WITH replaced AS (
-        UPDATE ${records} AS r SET
-          value = $4, version = $5, idle_ms = coalesce($6::bigint, idle_ms),
-          ends_at = CASE WHEN $6 IS NULL THEN ends_at ELSE $7::bigint END,
-          expires_at = CASE WHEN $6 IS NOT NULL THEN ${toExpiry('$6', '$7')}
-            WHEN ${needsExtension(NOW_MS)} THEN ${toExpiry('idle_ms', 'ends_at')} ELSE expires_at END,
-          sweep_at = CASE WHEN $6 IS NULL THEN sweep_at ELSE least(sweep_at, ${NOW_MS} + $6, $7) END
+      WITH present AS MATERIALIZED (
+        SELECT FROM ${records}
         WHERE owner = $1 AND name = $2 AND version = $3 AND expires_at > ${NOW_MS}
-        RETURNING expires_at
+      ),
+      locked AS MATERIALIZED (
+        SELECT owner, name FROM ${records}
+        WHERE owner = $1 AND name = $2 AND version = $3 AND expires_at > ${NOW_MS}
+        FOR NO KEY UPDATE SKIP LOCKED
+      ),
+      replaced AS (
+        UPDATE ${records} AS r SET
+          value = $4, version = $5, idle_ms = coalesce($6::bigint, r.idle_ms),
+          ends_at = CASE WHEN $6 IS NULL THEN r.ends_at ELSE $7::bigint END,
+          expires_at = CASE WHEN $6 IS NOT NULL THEN ${toExpiry('$6', '$7')}
+            WHEN ${needsExtension(NOW_MS)} THEN ${toExpiry('r.idle_ms', 'r.ends_at')} ELSE r.expires_at END,
+          sweep_at = CASE WHEN $6 IS NULL THEN r.sweep_at ELSE least(r.sweep_at, ${NOW_MS} + $6, $7) END
+        FROM locked WHERE r.owner = locked.owner AND r.name = locked.name
+        RETURNING r.expires_at
       )
       SELECT (SELECT expires_at FROM replaced),
+        EXISTS (SELECT FROM present) AND NOT EXISTS (SELECT FROM replaced),
         CASE WHEN NOT EXISTS (SELECT FROM replaced) THEN ${STANDBY_MARK} END
     `),
     /**

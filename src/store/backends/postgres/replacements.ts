@@ -1,8 +1,10 @@
-// The replacements of records. Those of one turn of the event loop share a statement and its commit.
+// The replacements of records. Those of one turn of the event loop share a statement and its commit. Those of
+// one record run one after the other: a record that somebody else holds must not take all connections.
 
-import { random } from '../../../base/time.ts'
+import { clock, random, timers, type Timer } from '../../../base/time.ts'
 import type { RecordLifetime, StateKey, StateRecord, StateValue } from '../../records/state-store.ts'
 import { gatherTurns, type Waiter } from './gather.ts'
+import { PostgresError } from './postgres-error.ts'
 import type { RecordStatements } from './record-statements.ts'
 import { readNumber, type StatementRunner } from './statement.ts'
 
@@ -13,33 +15,44 @@ interface Replacement extends Waiter<StateRecord | undefined> {
   readonly next: string
   readonly idleMs: number | null
   readonly endsAt: number | null
+  readonly askedAt: number
+  /** Runs while it waits for another replacement of its record. */
+  timer?: Timer
 }
 
 /** A larger value goes alone, in bytes: an array of values is sent as text. */
 const MAX_SHARED_BYTES = 16_384
+/** How many replacements of one record may wait for another one. */
+const MAX_WAITING = 1000
+/** How long they may wait, in milliseconds. The statement has its own limit. */
+const MAX_WAIT_MS = 500
+/** A record that somebody else holds is tried again, without a connection meanwhile, for this time. */
+const HELD_MS = 1000
+/** The longest pause between two tries. */
+const RETRY_MS = 50
 
 export function createReplacements (runner: StatementRunner, statements: RecordStatements) {
+  /** Those that wait for the one under way, by record. */
+  const waiting = new Map<string, Set<Replacement>>()
+
+  /** It has one replacement of each record at most. */
   const ask = gatherTurns<Replacement>((replacements) => {
-    const shared = new Map<string, Replacement>()
-    const alone: Replacement[] = []
+    const shared: Replacement[] = []
     for (const one of replacements) {
-      const id = `${one.key.owner}/${one.key.name}`
-      // A statement cannot change a row twice.
-      if (shared.has(id) || one.value.bytes.length > MAX_SHARED_BYTES) alone.push(one)
-      else shared.set(id, one)
+      if (one.value.bytes.length > MAX_SHARED_BYTES) replaceAlone(one)
+      else shared.push(one)
     }
-    const [first, second] = shared.values()
-    if (first !== undefined && second === undefined) alone.push(first)
-    else if (first !== undefined) replaceMany([...shared.values()])
-    for (const one of alone) replaceAlone(one)
+    const [first, second] = shared
+    if (first !== undefined && second === undefined) replaceAlone(first)
+    else if (first !== undefined) replaceMany(shared)
   })
 
   function replaceAlone (one: Replacement): void {
     const { key: { owner, name }, version, value, next, idleMs, endsAt } = one
     const values = [owner, name, version, value.bytes, next, idleMs, endsAt]
     runner.run(statements.replace, values).then(([row]) => {
-      one.resolve(toRecord(one, row?.[0]))
-    }).catch(one.reject)
+      settle(one, row?.[1] === true ? null : row?.[0] ?? undefined)
+    }).catch((error: unknown) => { fail(one, error) })
   }
 
   function replaceMany (all: readonly Replacement[]): void {
@@ -49,13 +62,65 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
       all.map(({ endsAt }) => endsAt)
     ]).then((rows) => {
       const expiries = new Map(rows.map(([place, expiry]) => [Number(place), expiry]))
-      for (const [index, one] of all.entries()) {
-        const expiry = expiries.get(index + 1)
-        // Another transaction holds the record, and this one waits for it.
-        if (expiry === null) replaceAlone(one)
-        else one.resolve(toRecord(one, expiry))
-      }
-    }).catch((error: unknown) => { for (const { reject } of all) reject(error) })
+      for (const [index, one] of all.entries()) settle(one, expiries.get(index + 1))
+    }).catch((error: unknown) => { for (const one of all) fail(one, error) })
+  }
+
+  /** @param expiry null if another transaction holds the record, undefined if it has another version. */
+  function settle (one: Replacement, expiry: unknown): void {
+    if (expiry === null) return tryAgain(one)
+    one.resolve(expiry === undefined ? undefined : toRecord(one, expiry))
+    const others = waiting.get(toId(one.key))
+    // No record has a version again that it has lost, and this answer is as durable as theirs would be.
+    for (const other of others ?? []) {
+      if (other.version !== one.version) continue
+      leave(other)
+      other.resolve(undefined)
+    }
+    askNext(one)
+  }
+
+  function fail (one: Replacement, error: unknown): void {
+    one.reject(error)
+    askNext(one)
+  }
+
+  function tryAgain (one: Replacement): void {
+    const heldMs = clock.monotonic() - one.askedAt
+    if (heldMs >= HELD_MS) return fail(one, new PostgresError(`somebody held a record for ${HELD_MS} ms`))
+    timers.setTimeout(() => { ask(one) }, Math.min(2 + heldMs / 4, RETRY_MS))
+  }
+
+  function begin (one: Replacement): void {
+    const id = toId(one.key)
+    const others = waiting.get(id)
+    if (others === undefined) {
+      waiting.set(id, new Set())
+      ask(one)
+    } else if (others.size >= MAX_WAITING) {
+      one.reject(new PostgresError(`${MAX_WAITING} replacements wait for another one of their record`))
+    } else {
+      others.add(one)
+      one.timer = timers.setTimeout(() => {
+        leave(one)
+        one.reject(new PostgresError(`another replacement of a record took ${MAX_WAIT_MS} ms`))
+      }, MAX_WAIT_MS)
+    }
+  }
+
+  function leave (one: Replacement): void {
+    timers.clear(one.timer)
+    waiting.get(toId(one.key))?.delete(one)
+  }
+
+  function askNext ({ key }: Replacement): void {
+    const [next] = waiting.get(toId(key)) ?? []
+    if (next === undefined) {
+      waiting.delete(toId(key))
+      return
+    }
+    leave(next)
+    ask(next)
   }
 
   return {
@@ -63,7 +128,7 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
       key: StateKey, version: string, value: StateValue, lifetime?: RecordLifetime
     ) => await new Promise<StateRecord | undefined>((resolve, reject) => {
       const { idleMs, endsAt } = lifetime ?? {}
-      ask({
+      begin({
         key,
         version,
         value,
@@ -71,6 +136,7 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
         next: random.uuid(),
         idleMs: idleMs === undefined ? null : Math.ceil(idleMs),
         endsAt: endsAt === undefined ? null : Math.floor(endsAt),
+        askedAt: clock.monotonic(),
         resolve,
         reject
       })
@@ -78,7 +144,9 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
   }
 }
 
-function toRecord ({ value, next }: Replacement, expiry: unknown): StateRecord | undefined {
-  if (expiry === null || expiry === undefined) return undefined
+/** The owner has no slash. */
+const toId = ({ owner, name }: StateKey) => `${owner}/${name}`
+
+function toRecord ({ value, next }: Replacement, expiry: unknown): StateRecord {
   return { value, version: next, expiresAt: readNumber(expiry) }
 }

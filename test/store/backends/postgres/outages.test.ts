@@ -170,10 +170,46 @@ if (hasPostgresServer(t)) {
     t.equal(textOf(await store.replace(OTHER, other, toValue('1'))), '1', 'of the same statement')
     t.equal(textOf(await store.read(KEY)), '0', 'a read waits for nobody')
     t.ok(performance.now() - begunAt < 500)
-    await t.rejects(within(held, 'the refusal', QUICK_MS), unavailable(/lock timeout/))
+    await t.rejects(within(held, 'the refusal', QUICK_MS), unavailable(/somebody held a record/))
     const late = store.replace(KEY, version, toValue('2'))
     await client.query('ROLLBACK')
     t.equal(textOf(await late), '2', 'and waits for a short time')
+  })
+
+  t.test('replacements of a record that somebody holds take no connections', {
+    timeout: 60_000
+  }, async (t) => {
+    const store = await openStore(t, server.url, 'taken')
+    const version = await create(store)
+    await create(store, OTHER)
+    const client = await openClient(t, server)
+    await client.query("BEGIN; SELECT FROM taken.records WHERE name = 'counter' FOR UPDATE")
+    // One after the other, so that they share no statement.
+    const held: Array<Promise<unknown>> = []
+    for (let index = 0; index < 20; index++) {
+      held.push(within(store.replace(KEY, index === 0 ? version : `v${index}`, toValue('1')), 'it', QUICK_MS)
+        .catch((error: unknown) => error))
+      await pause(5)
+    }
+    const begunAt = performance.now()
+    for (let index = 0; index < 10; index++) await store.read(OTHER)
+    t.ok((performance.now() - begunAt) / 10 < 100)
+    const [[waiting] = []] = await server.sql(
+      "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    )
+    t.equal(waiting, 0)
+    t.ok((await Promise.all(held)).every((outcome) => outcome instanceof StoreUnavailable))
+    await client.query('ROLLBACK')
+    t.equal(textOf(await store.replace(KEY, version, toValue('2'))), '2')
+  })
+
+  t.test('of 1,000 replacements of one version at once one is done', { timeout: 60_000 }, async (t) => {
+    const store = await openStore(t, server.url, 'contended')
+    const version = await create(store)
+    const all = await Promise.all(Array.from({ length: 1000 }, async (_, index) => (
+      await store.replace(KEY, version, toValue(String(index)))
+    )))
+    t.equal(all.filter((record) => record !== undefined).length, 1)
   })
 
   t.test('a record in use does not expire because somebody holds it', { timeout: 60_000 }, async (t) => {
