@@ -9,8 +9,9 @@ import type { AnswerRow, Statement, StatementRunner } from './statement.ts'
 /** A statement without an answer rejects after this time, the wait for a connection included. */
 const STATEMENT_TIMEOUT_MS = 1400
 /**
- * After such a statement the next ones wait for this time only, until one is answered or SHORT_FOR_MS have
- * passed. A call that runs several statements one after the other so fails within two seconds.
+ * After a statement that had the full time and no answer, the next ones wait for this time only, until one is
+ * answered or SHORT_FOR_MS have passed. A call that runs several statements one after the other so fails
+ * within two seconds.
  */
 const SHORT_TIMEOUT_MS = 300
 const SHORT_FOR_MS = 2000
@@ -28,7 +29,8 @@ interface PoolOptions {
 interface Job {
   readonly statement: Statement
   readonly values: unknown[]
-  readonly isShort: boolean
+  /** Whether a missing answer shortens the time of the next ones. */
+  readonly isFull: boolean
   timer: Timer | undefined
   connection: Connection | undefined
   isSettled: boolean
@@ -52,7 +54,7 @@ export class Pool implements StatementRunner {
     this.#options = options
   }
 
-  /** @param timeoutMs STATEMENT_TIMEOUT_MS by default. */
+  /** @param timeoutMs STATEMENT_TIMEOUT_MS by default, and at most. */
   async run (
     statement: Statement, values: unknown[] = [], timeoutMs = STATEMENT_TIMEOUT_MS
   ): Promise<readonly AnswerRow[]> {
@@ -61,11 +63,13 @@ export class Pool implements StatementRunner {
       throw new PostgresError(`${MAX_WAITING} statements wait for a connection to PostgreSQL`)
     }
     return await new Promise<readonly AnswerRow[]>((resolve, reject) => {
-      const isShort = clock.monotonic() < this.#shortUntil
+      const longest = clock.monotonic() < this.#shortUntil ? SHORT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS
+      const ms = Math.min(timeoutMs, longest)
       const job: Job = {
         statement,
         values,
-        isShort,
+        // One with a shorter deadline of its own may be late on a server that works.
+        isFull: ms >= STATEMENT_TIMEOUT_MS,
         timer: undefined,
         connection: undefined,
         isSettled: false,
@@ -77,7 +81,6 @@ export class Pool implements StatementRunner {
           else reject(error)
         }
       }
-      const ms = isShort ? Math.min(timeoutMs, SHORT_TIMEOUT_MS) : timeoutMs
       // After the turn of the event loop that reads sockets: a busy process may have the answer already.
       job.timer = timers.setTimeout(() => { setImmediate(() => { this.#expire(job, ms) }) }, ms)
       this.#waiting.add(job)
@@ -157,7 +160,7 @@ export class Pool implements StatementRunner {
 
   #expire (job: Job, ms: number): void {
     if (job.isSettled) return
-    if (!job.isShort) this.#shortUntil = clock.monotonic() + SHORT_FOR_MS
+    if (job.isFull) this.#shortUntil = clock.monotonic() + SHORT_FOR_MS
     this.#waiting.delete(job)
     const what = job.connection === undefined ? 'had no connection' : 'did not answer'
     const error = new PostgresError(`PostgreSQL ${what} within ${ms} ms`)
