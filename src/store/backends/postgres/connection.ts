@@ -8,7 +8,7 @@ import type { PostgresAddress, PostgresHost } from './address.ts'
 import { readPassFile } from './pass-file.ts'
 import { hasCode, PostgresError, toPostgresError } from './postgres-error.ts'
 import {
-  PostgresConnection, STARTUP_LIMITS, type Connection, type PoolerTraits
+  OWN_LOCK_TIMEOUT, PostgresConnection, STARTUP_LIMITS, type Connection, type PoolerTraits
 } from './postgres-connection.ts'
 
 /** Where connections go, and what they have learnt about it. */
@@ -58,7 +58,7 @@ async function connectTo (target: PostgresTarget, place: PostgresHost): Promise<
     if (isReadOnly !== 'off') {
       throw new PostgresError(`${place.host}:${place.port} takes no writes: a standby, or read-only`, '25006')
     }
-    if (!target.isPooled && lockTimeout !== '1s') setPooled(target)
+    if (!target.isPooled && lockTimeout !== OWN_LOCK_TIMEOUT) setPooled(target)
     return connection
   } catch (error) {
     connection.destroy()

@@ -33,11 +33,13 @@ export interface Connection extends StatementRunner {
 /** The service gives up a statement after 1,400 ms. The server does so before. */
 const LIMITS = [
   ['statement_timeout', '1300'],
-  ['lock_timeout', '1000'],
+  ['lock_timeout', '1001'],
   ['idle_in_transaction_session_timeout', '5000'],
   // A higher level hides that a commit did not wait for its standby.
   ['client_min_messages', 'warning']
 ] as const
+/** The server spells the limit of locks so. Nobody else sets it: a session that has it kept its limits. */
+export const OWN_LOCK_TIMEOUT = '1001ms'
 /** The statements rely on it: each one sees what was committed before it began. */
 const ISOLATION = 'read committed'
 /** For the start of a session. */

@@ -72,7 +72,7 @@ if (hasPostgresServer(t) && hasPgbouncer(t)) {
     const [[timeout, level] = []] = await pool.run({
       name: 'limits', text: "SELECT current_setting('lock_timeout'), current_setting('client_min_messages')"
     })
-    t.strictSame([timeout, level], ['1s', 'warning'])
+    t.strictSame([timeout, level], ['1001ms', 'warning'])
     await server.sql('ALTER TABLE limited.records RENAME TO away')
     await t.rejects(store.read(toKey('a')), { code: '42P01' }, 'a mistake ends its transaction')
     await server.sql('ALTER TABLE limited.away RENAME TO records')
@@ -101,6 +101,13 @@ if (hasPostgresServer(t) && hasPgbouncer(t)) {
     t.equal(target.isPooled, true)
     t.strictSame([...new Set(restrictions)].length, restrictions.length)
     t.ok(restrictions.some((problem) => /does not keep prepared statements/.test(problem)))
+  })
+
+  t.test('a pooler is recognised though the server limits waits for locks to a second', async (t) => {
+    const own = await startPostgresServer(t, { settings: ['lock_timeout = 1s'] })
+    const url = await startPgbouncer(t, own, 'transaction', ['ignore_startup_parameters = options'])
+    const { target } = await openPool(t, url)
+    t.equal(target.isPooled, true)
   })
 
   t.test('in session mode messages wake their readers', async (t) => {
