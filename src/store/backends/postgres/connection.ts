@@ -21,7 +21,14 @@ export interface PostgresTarget extends PoolerTraits {
 
 const CONNECT_TIMEOUT_MS = 1000
 const KEEP_ALIVE_MS = 5000
-const FIND_STATE = "SELECT current_setting('transaction_read_only'), current_setting('lock_timeout')"
+/**
+ * A session that has kept its limits also gives up the limit of idle sessions, which servers before
+ * PostgreSQL 14 do not have: the connection that listens is idle for long.
+ */
+const FIND_STATE = `SELECT current_setting('transaction_read_only'), current_setting('lock_timeout'),
+  CASE WHEN current_setting('lock_timeout') = '${OWN_LOCK_TIMEOUT}'
+    AND current_setting('idle_session_timeout', true) IS NOT NULL
+  THEN set_config('idle_session_timeout', '0', false) END`
 
 export function createTarget (
   address: PostgresAddress, tls: ConnectionOptions | undefined, onRestriction: (problem: string) => void

@@ -34,7 +34,7 @@ export interface Connection extends StatementRunner {
 const LIMITS = [
   ['statement_timeout', '1300'],
   ['lock_timeout', '1001'],
-  ['idle_in_transaction_session_timeout', '5000'],
+  ['idle_in_transaction_session_timeout', '1300'],
   // A higher level hides that a commit did not wait for its standby.
   ['client_min_messages', 'warning']
 ] as const
