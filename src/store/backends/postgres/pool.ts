@@ -16,14 +16,23 @@ const STATEMENT_TIMEOUT_MS = 1400
 const SHORT_TIMEOUT_MS = 300
 const SHORT_FOR_MS = 2000
 const MAX_WAITING = 5000
+/** An idle connection is closed after this time: other replicas of the role may need it. */
+const IDLE_MS = 30_000
 /** The longest pause after a failed attempt to connect. Random: all replicas lose their connections. */
 const RETRY_MS = 300
 
 interface PoolOptions {
   /** How many connections there may be. */
   readonly size: number
+  /** How long a connection may be idle, in milliseconds. 30,000 by default. */
+  readonly idleMs?: number
   /** Called after each failed attempt to connect, and for each statement without an answer. */
   onError (error: PostgresError): void
+}
+
+interface IdleConnection {
+  readonly connection: Connection
+  readonly since: number
 }
 
 interface Job {
@@ -41,7 +50,9 @@ export class Pool implements StatementRunner {
   readonly #target: PostgresTarget
   readonly #options: PoolOptions
   readonly #open = new Set<Connection>()
-  readonly #idle: Connection[] = []
+  /** The one that ran a statement last is the last. It is taken first, so that the others can be closed. */
+  readonly #idle: IdleConnection[] = []
+  #idleTimer: Timer | undefined
   readonly #waiting = new Set<Job>()
   #connecting = 0
   #shortUntil = 0
@@ -92,7 +103,8 @@ export class Pool implements StatementRunner {
   async close (): Promise<void> {
     this.#isClosed = true
     this.#refuse(new PostgresError('the connections to PostgreSQL are closed'))
-    const idle = new Set(this.#idle.splice(0))
+    timers.clear(this.#idleTimer)
+    const idle = new Set(this.#idle.splice(0).map(({ connection }) => connection))
     for (const connection of this.#open) if (!idle.has(connection)) connection.destroy()
     await Promise.all([...idle].map(async (connection) => await connection.close()))
   }
@@ -113,7 +125,7 @@ export class Pool implements StatementRunner {
 
   #takeIdle (): Connection | undefined {
     for (;;) {
-      const connection = this.#idle.pop()
+      const connection = this.#idle.pop()?.connection
       if (connection === undefined || connection.isOpen) return connection
     }
   }
@@ -154,8 +166,23 @@ export class Pool implements StatementRunner {
   }
 
   #release (connection: Connection): void {
-    if (connection.isOpen) this.#idle.push(connection)
+    if (connection.isOpen) this.#idle.push({ connection, since: clock.monotonic() })
     this.#pump()
+    this.#watchIdle()
+  }
+
+  #watchIdle (): void {
+    const [oldest] = this.#idle
+    if (this.#idleTimer !== undefined || oldest === undefined || this.#isClosed) return
+    const { idleMs = IDLE_MS } = this.#options
+    this.#idleTimer = timers.setTimeout(() => {
+      this.#idleTimer = undefined
+      const longAgo = clock.monotonic() - idleMs
+      while (this.#idle[0] !== undefined && this.#idle[0].since <= longAgo) {
+        this.#idle.shift()?.connection.close().catch(this.#options.onError)
+      }
+      this.#watchIdle()
+    }, Math.max(oldest.since + idleMs - clock.monotonic(), 1)).unref()
   }
 
   #expire (job: Job, ms: number): void {
