@@ -1,6 +1,5 @@
 // The reads of records. Those of one turn of the event loop share a statement.
 
-import { withinDeadline } from '../../../base/deadline.ts'
 import { clock, timers } from '../../../base/time.ts'
 import type { StateKey, StateRecord } from '../../records/state-store.ts'
 import { gatherInOrder, gatherTurns, type Waiter } from './gather.ts'
@@ -19,7 +18,6 @@ interface Use extends Waiter<number | undefined> { readonly key: StateKey }
 
 /** A read whose record must be extended rejects after this time, in milliseconds. */
 const EXTENSION_TIMEOUT_MS = 1400
-const toLateError = () => new PostgresError(`a use was not written within ${EXTENSION_TIMEOUT_MS} ms`)
 /** After somebody was found to lock the whole table, no use waits for that lock for this time. */
 const LOCKED_FOR_MS = 1000
 /** A record with little time left is read again after these times: another replica holds it for a moment. */
@@ -64,7 +62,7 @@ export function createReads (runner: StatementRunner, statements: RecordStatemen
     const extending = new Promise<number | undefined>((resolve, reject) => {
       extend({ key: first.key, resolve, reject })
     })
-    const expiresAt = await withinDeadline(extending, EXTENSION_TIMEOUT_MS, toLateError)
+    const expiresAt = await extending
     if (expiresAt !== undefined) {
       for (const { resolve } of reads) resolve({ ...record, expiresAt })
       return
@@ -87,7 +85,7 @@ export function createReads (runner: StatementRunner, statements: RecordStatemen
     const expiries = clock.monotonic() < lockedUntil ? [] : await writeUses(uses)
     const places = new Map(expiries.map(([place, expiry]) => [readNumber(place), readNumber(expiry)]))
     for (const [index, { resolve }] of uses.entries()) resolve(places.get(index + 1))
-  })
+  }, { deadlineMs: EXTENSION_TIMEOUT_MS })
 
   async function writeUses (uses: readonly Use[]): Promise<readonly AnswerRow[]> {
     try {
