@@ -18,8 +18,11 @@ const QUOTED = /'[^']*'|"[^"]*"/g
 const FRAME = /^\s+at /
 /** Of data and of constraints: their messages quote what was sent. */
 const QUOTES_DATA = /^2[23]...$/
-/** Of mistakes in statements and in their data. A missing right is none: an operator may give it back. */
-const IS_MISTAKE = /^(?:22...|42(?!501)...)$/
+/**
+ * Of mistakes in statements and in their data: a name may be too long for an index. A missing right is no
+ * mistake: an operator may give it back.
+ */
+const IS_MISTAKE = /^(?:22...|42(?!501)...|54000)$/
 
 /** For `catch` of a promise. */
 export function throwPostgresError (error: unknown): never { throw toPostgresError(error) }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { checkStateStore } from '../../../contracts/state-store-contract.ts'
@@ -21,6 +22,14 @@ if (hasPostgresServer(t)) {
       reopen: async () => await openStore(t, server.url, prefix)
     }
   }, { unitMs: 150, toleranceMs: 200 })
+
+  t.test('a name that is too long for the index is a mistake, and no outage', async (t) => {
+    const store = await openStore(t, server.url, 'long')
+    // Random: PostgreSQL compresses what it stores.
+    const name = randomBytes(6000).toString('hex')
+    const creating = store.create({ owner: 'o', name }, toValue('x'), LIFETIME, 10)
+    await t.rejects(creating, { name: 'PostgresError', code: '54000' })
+  })
 
   t.test('the limit holds over replicas whose connections are all open', async (t) => {
     const stores = await Promise.all([1, 2, 3].map(async () => await openStore(t, server.url, 'limited')))
