@@ -22,7 +22,7 @@ const IS_ENDING = /^(?:08...|57P0.)$/
 const IS_FOREIGN = /^42(?:703|P01|704|804|809|830|883)$/
 
 /** Why the schema cannot be used, and what to do. */
-export class SchemaError extends Error {
+export class MigrationError extends Error {
   /** Whether another attempt, with a new connection, may succeed. */
   readonly isPassing: boolean
 
@@ -33,7 +33,7 @@ export class SchemaError extends Error {
 }
 
 /**
- * Rejects with a SchemaError: if the role may not create the schema, if it lacks a right, if
+ * Rejects with a MigrationError: if the role may not create the schema, if it lacks a right, if
  * this release is too old for the schema, if the server is too old, or if the database cannot store every
  * text.
  */
@@ -46,14 +46,14 @@ export async function prepareSchema (connection: Connection, names: SchemaNames)
     await checkParts(connection, names)
     await checkRights(connection, names)
   } catch (error) {
-    if (error instanceof SchemaError) throw error
+    if (error instanceof MigrationError) throw error
     const cause = toPostgresError(error)
     if (cause.code === MISSING_RIGHT) {
       throw lacksRights(names, role, `it may not create or use the schema ${names.schema}`)
     }
     const code = cause.code ?? ''
     const isPassing = !connection.isOpen || code === LOCKED || IS_CONFLICT.test(code) || IS_ENDING.test(code)
-    throw new SchemaError(toProblem(names, cause.message, code), { cause, isPassing })
+    throw new MigrationError(toProblem(names, cause.message, code), { cause, isPassing })
   }
 }
 
@@ -64,11 +64,11 @@ async function checkServer (connection: Connection): Promise<string> {
   )
   if (readNumber(version) < OLDEST_SERVER) {
     const major = Math.floor(readNumber(version) / 10_000)
-    throw new SchemaError(`the server has version ${major}. Version 12 or later is needed`)
+    throw new MigrationError(`the server has version ${major}. Version 12 or later is needed`)
   }
   if (encoding !== 'UTF8') {
     const problem = `the database has the encoding ${String(encoding)}`
-    throw new SchemaError(`${problem}. Create one with the encoding UTF8`)
+    throw new MigrationError(`${problem}. Create one with the encoding UTF8`)
   }
   return readText(role)
 }
@@ -113,7 +113,9 @@ async function findVersion (connection: Connection, names: SchemaNames): Promise
 function readVersion ([version, oldestUser]: AnswerRow, { schema }: SchemaNames): number {
   if (readNumber(oldestUser) > SCHEMA_VERSION) {
     const problem = `the schema ${schema} has version ${readNumber(version)}, made by a later release`
-    throw new SchemaError(`${problem}; this release knows version ${SCHEMA_VERSION}. Run the later release`)
+    throw new MigrationError(
+      `${problem}; this release knows version ${SCHEMA_VERSION}. Run the later release`
+    )
   }
   return readNumber(version)
 }
@@ -147,7 +149,7 @@ async function checkParts (connection: Connection, names: SchemaNames): Promise<
     SELECT part FROM (VALUES ${functions.join(', ')}) AS functions(part) WHERE to_regprocedure(part) IS NULL
   `)
   if (missing.length === 0) return
-  throw new SchemaError(toForeign(names.schema, missing.map(([part]) => readText(part)).join(', ')))
+  throw new MigrationError(toForeign(names.schema, missing.map(([part]) => readText(part)).join(', ')))
 }
 
 /** Says all that is missing: each round of granting rights takes an operator's time. */
@@ -178,6 +180,6 @@ function toNeed (kind: 'table' | 'function', name: string, right: string): strin
 }
 
 function lacksRights ({ schema }: SchemaNames, role: string, missing: string): Error {
-  return new SchemaError(`the role ${role} lacks rights (${missing}). Run "trivet state schema ` +
+  return new MigrationError(`the role ${role} lacks rights (${missing}). Run "trivet state schema ` +
     `--prefix ${schema} --role ${role}", and apply the SQL as the owner of the database`)
 }

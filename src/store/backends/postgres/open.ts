@@ -11,7 +11,7 @@ import { createPostgresCallCounter } from './call-counter.ts'
 import { connect, createTarget, type PostgresTarget } from './connection.ts'
 import { createPostgresDueTimes } from './due-times.ts'
 import { createPostgresEventLog } from './event-log.ts'
-import { findRisk, prepareSchema, SchemaError } from './migrations.ts'
+import { findRisk, prepareSchema, MigrationError } from './migrations.ts'
 import { Pool } from './pool.ts'
 import { PostgresError, toPostgresError } from './postgres-error.ts'
 import { toNames, type SchemaNames } from './schema.ts'
@@ -63,7 +63,7 @@ async function makeReady (
     ...RETRY,
     signal: over.signal,
     mayRetry (error) {
-      if (!(error instanceof SchemaError)) return false
+      if (!(error instanceof MigrationError)) return false
       lastError = error
       return error.isPassing && !over.signal.aborted
     }
