@@ -11,9 +11,12 @@ import { gatherInOrder, type Waiter } from '../../../../src/store/backends/postg
 import {
   hasPostgresServer, startPostgresServer, type PostgresServer
 } from '../../../servers/postgres-server.ts'
+import { until } from '../../../helpers/deadline.ts'
 import { openPool } from './connect.ts'
 
 const COUNT = 1000
+/** A call within its deadline, on a busy machine. Without one it waits for as long as the lock is held. */
+const IN_TIME_MS = 5000
 
 async function lock (t: Test, { url }: PostgresServer, table: string): Promise<void> {
   const client = new Client({ connectionString: url })
@@ -42,7 +45,7 @@ if (hasPostgresServer(t)) {
       await broadcast.send({ type: 'test-numbered', number })
     })
     t.equal(rejected, COUNT)
-    t.ok(ms < 2000, `${ms} ms`)
+    t.ok(ms < IN_TIME_MS, `${ms} ms`)
   })
 
   t.test('while somebody holds the events, appending rejects in time', async (t) => {
@@ -53,7 +56,7 @@ if (hasPostgresServer(t)) {
       await log.append('s', { position: index + 1, text: 'x' })
     })
     t.equal(rejected, COUNT)
-    t.ok(ms < 2000, `${ms} ms`)
+    t.ok(ms < IN_TIME_MS, `${ms} ms`)
   })
 
   t.test('while somebody holds the counts, all calls soon count by themselves', async (t) => {
@@ -64,7 +67,7 @@ if (hasPostgresServer(t)) {
     const begunAt = performance.now()
     const used = await Promise.all(Array.from({ length: COUNT }, async () => await counter.count([rate])))
     t.equal(used.filter((one) => one === undefined).length, 10)
-    t.ok(performance.now() - begunAt < 900, `${performance.now() - begunAt} ms`)
+    t.ok(performance.now() - begunAt < IN_TIME_MS, `${performance.now() - begunAt} ms`)
   })
 }
 
@@ -80,7 +83,7 @@ t.test('after a failure all that waited when it began reject, and later ones do 
     await new Promise<number>((resolve, reject) => { ask({ resolve, reject, number: from + index }) })
   ))
   const early = Promise.allSettled(all(0, 251))
-  await pause(5)
+  await until(() => runs.length === 1, 'the first run')
   t.strictSame(await Promise.all(all(300, 3)), [300, 301, 302])
   const reasons = (await early).map((result) => result.status === 'rejected' ? result.reason.message : '')
   t.strictSame([...new Set(reasons)], ['refused', '250 writes wait for PostgreSQL'])
@@ -91,14 +94,14 @@ t.test('what waits longer than the deadline rejects, and is not run', async (t) 
   const runs: number[] = []
   const ask = gatherInOrder<Waiter<void>>(async (items) => {
     runs.push(items.length)
-    await pause(100)
+    await pause(1500)
   }, { deadlineMs: 30 })
   const begunAt = performance.now()
   const all = Array.from({ length: 150 }, async () => (
     await new Promise<void>((resolve, reject) => { ask({ resolve, reject }) })
   ))
   t.ok((await Promise.allSettled(all)).every(({ status }) => status === 'rejected'))
-  t.ok(performance.now() - begunAt < 90)
-  await pause(150)
+  t.ok(performance.now() - begunAt < 1400)
+  await pause(1600)
   t.strictSame(runs, [100])
 })
