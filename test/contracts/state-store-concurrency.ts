@@ -19,6 +19,21 @@ export function checkConcurrency (t: Test, open: OpenTestStore, setup: StoreSetu
     t.equal(made.filter((result) => result === 'full').length, 40)
   })
 
+  t.test('each of many creations at once stores its own value, whatever its size', async (t) => {
+    const { store } = await open(t)
+    const values = Array.from({ length: 30 }, (_, index) => `${index}:`.padEnd(index % 3 === 0 ? 40_000 : 10))
+    const made = await Promise.all(values.map(async (value, index) => (
+      await store.create(named(`n${index}`), toValue(value), IDLE, LIMIT)
+    )))
+    for (const [index, value] of values.entries()) {
+      const [record, stored] = [made[index], await store.read(named(`n${index}`))]
+      if (typeof record !== 'object') throw new Error(`n${index}: ${record}`)
+      t.equal(textOf(stored), value)
+      t.equal(record.version, stored?.version)
+      t.equal(textOf(record), value)
+    }
+  })
+
   t.test('64 concurrent increments count to 64', async (t) => {
     const { store } = await open(t)
     await create(store, KEY, '0')

@@ -19,6 +19,8 @@ interface OrderLimits {
   readonly deadlineMs: number
   /** Of more items each rejects at once. 10,000 by default. */
   readonly maxWaiting?: number
+  /** Called when nothing runs or waits any more. */
+  onIdle? (): void
 }
 
 interface Asked<Item> { readonly item: Item, readonly number: number, readonly timer: Timer }
@@ -45,7 +47,8 @@ export function gatherTurns<Item> (run: (items: readonly Item[]) => void): (item
  * wait as long for nothing.
  */
 export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
-  run: (items: readonly Item[]) => Promise<void>, { deadlineMs, maxWaiting = MAX_WAITING }: OrderLimits
+  run: (items: readonly Item[]) => Promise<void>,
+  { deadlineMs, maxWaiting = MAX_WAITING, onIdle = () => {} }: OrderLimits
 ): (item: Item) => void {
   const waiting = new Set<Asked<Item>>()
   let lastNumber = 0
@@ -79,6 +82,7 @@ export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
       }
     }
     isRunning = false
+    onIdle()
   }
 
   return (item) => {

@@ -1,10 +1,9 @@
 // Brings the schema to the version of this release, and checks that the role may use it.
 
 import { toPostgresError } from './postgres-error.ts'
-import {
-  SCHEMA_VERSION, toColumns, toFunctions, toLock, toMigration, type SchemaNames
-} from './schema.ts'
 import type { Connection } from './postgres-connection.ts'
+import { SCHEMA_VERSION, toColumns, toFunctions, toLock, type SchemaNames } from './schema.ts'
+import { toMigration } from './schema-text.ts'
 import { quoteText, readNumber, readText, type AnswerRow } from './statement.ts'
 
 /** Replicas that start together wait for the one that migrates. */
@@ -154,7 +153,7 @@ async function checkParts (connection: Connection, names: SchemaNames): Promise<
 
 /** Says all that is missing: each round of granting rights takes an operator's time. */
 async function checkRights (connection: Connection, names: SchemaNames): Promise<void> {
-  const { schema, versions, createRecord, countCalls, ...tables } = names
+  const { schema, versions, createRecords, countCalls, ...tables } = names
   const ofTable = (table: string, right: string) => toNeed('table', table, right)
   const needs = [
     ...Object.values(tables).flatMap((table) => TABLE_RIGHTS.map((right) => ofTable(table, right))),

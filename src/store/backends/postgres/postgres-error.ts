@@ -30,7 +30,7 @@ export function throwPostgresError (error: unknown): never { throw toPostgresErr
 /** For `catch` of a promise. A mistake in a statement is no outage: it is thrown as it is. */
 export function throwAsUnavailable (error: unknown): never {
   const postgresError = toPostgresError(error)
-  if (IS_MISTAKE.test(postgresError.code ?? '')) throw postgresError
+  if (isMistake(postgresError)) throw postgresError
   throw new StoreUnavailable(postgresError)
 }
 
@@ -46,6 +46,11 @@ export function toPostgresError (error: unknown): PostgresError {
   const frames = (error.stack ?? '').split('\n').filter((line) => FRAME.test(line))
   postgresError.stack = [`${postgresError.name}: ${postgresError.message}`, ...frames].join('\n')
   return postgresError
+}
+
+/** Whether the statement, or its data, is wrong. It has changed nothing then. */
+export function isMistake (error: unknown): boolean {
+  return error instanceof PostgresError && IS_MISTAKE.test(error.code ?? '')
 }
 
 export function hasCode (error: unknown, ...codes: string[]): boolean {

@@ -16,8 +16,14 @@ export type RecordStatements = ReturnType<typeof createRecordStatements>
 export function createRecordStatements (names: SchemaNames) {
   const { records } = names
   return {
-    /** owner, name, value, version, idle lifetime, end or null, limit. Returns the expiry, or a refusal. */
-    create: toStatement(`SELECT ${names.createRecord}($1, $2, $3, $4, $5, $6, $7)`),
+    /** owner, name, value, version, idle lifetime, end or null, limit. Returns what `createMany` returns. */
+    create: toStatement(`
+      SELECT unnest(${names.createRecords}(
+        $1, ARRAY[$2], ARRAY[$3::bytea], ARRAY[$4], ARRAY[$5::bigint], ARRAY[$6::bigint], ARRAY[$7::bigint]
+      ))
+    `),
+    /** owner, arrays of the same. Returns a row for each: its expiry, or a refusal. */
+    createMany: toStatement(`SELECT unnest(${names.createRecords}($1, $2, $3, $4, $5, $6, $7))`),
     /**
      * Arrays of owners and names without repetitions. Returns the place of each live record in them, from 1,
      * its value, version and expiry, whether this use must extend its lifetime, and whether little is left

@@ -6,7 +6,7 @@ import type { RecordLifetime, StateKey, StateRecord, StateValue } from '../../re
 import { gatherTurns, type Waiter } from './gather.ts'
 import { PostgresError } from './postgres-error.ts'
 import type { RecordStatements } from './record-statements.ts'
-import { readNumber, type StatementRunner } from './statement.ts'
+import { MAX_SHARED_BYTES, readNumber, type StatementRunner } from './statement.ts'
 
 interface Replacement extends Waiter<StateRecord | undefined> {
   readonly key: StateKey
@@ -20,8 +20,6 @@ interface Replacement extends Waiter<StateRecord | undefined> {
   timer?: Timer
 }
 
-/** A larger value goes alone, in bytes: an array of values is sent as text. */
-const MAX_SHARED_BYTES = 16_384
 /** How many replacements of one record may wait for another one. */
 const MAX_WAITING = 1000
 /** How long they may wait, in milliseconds. The statement has its own limit. */

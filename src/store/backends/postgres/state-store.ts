@@ -1,17 +1,18 @@
 // Records in PostgreSQL: a row for each.
 
-import { random } from '../../../base/time.ts'
 import { StoreUnavailable, type StateStore } from '../../records/state-store.ts'
+import { createCreations } from './creations.ts'
 import { PostgresError, throwAsUnavailable } from './postgres-error.ts'
 import { createRecordStatements } from './record-statements.ts'
 import { createReads, readRecord } from './reads.ts'
 import { createReplacements } from './replacements.ts'
-import { IS_FULL, IS_TAKEN, type SchemaNames } from './schema.ts'
+import type { SchemaNames } from './schema.ts'
 import { readNumber, readText, type StatementRunner } from './statement.ts'
 
 /** Closing the store does not close the connections. */
 export function openPostgresStateStore (runner: StatementRunner, names: SchemaNames): StateStore {
   const statements = createRecordStatements(names)
+  const creations = createCreations(runner, statements)
   const reads = createReads(runner, statements)
   const replacements = createReplacements(runner, statements)
   const underWay = new Set<Promise<unknown>>()
@@ -25,17 +26,9 @@ export function openPostgresStateStore (runner: StatementRunner, names: SchemaNa
   }
 
   return {
-    create: async ({ owner, name }, value, { idleMs, endsAt }, limit) => await attempt(async () => {
-      // Random, so that a new record never has the version of a deleted one.
-      const version = random.uuid()
-      const end = endsAt === undefined ? null : Math.floor(endsAt)
-      const [[expiry] = []] = await runner.run(
-        statements.create, [owner, name, value.bytes, version, Math.ceil(idleMs), end, limit]
-      )
-      const expiresAt = readNumber(expiry)
-      if (expiresAt === IS_TAKEN) return 'taken'
-      return expiresAt === IS_FULL ? 'full' : { value, version, expiresAt }
-    }),
+    create: async (key, value, lifetime, limit) => await attempt(
+      async () => await creations.create(key, value, lifetime, limit)
+    ),
     read: async (key) => await attempt(async () => await reads.read(key)),
     peek: async ({ owner, name }) => await attempt(async () => {
       const [row] = await runner.run(statements.peek, [owner, name])

@@ -36,6 +36,9 @@ export const NOW_MS = "(date_part('epoch', clock_timestamp()) * 1000)::bigint"
 export const STANDBY_MARK = `CASE WHEN current_setting('synchronous_standby_names') <> ''
   THEN pg_logical_emit_message(true, 'trivet', '') END`
 
+/** A larger value goes alone, in bytes: an array of values is sent as text. */
+export const MAX_SHARED_BYTES = 16_384
+
 /** Quotes a name. */
 export function quoteName (name: string): string { return `"${name.replaceAll('"', '""')}"` }
 

@@ -57,7 +57,7 @@ if (hasPostgresServer(t)) {
       REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA partly FROM poor, public`)
     const refusal = await openPool(t, urlOf('poor'), 'partly').catch(String)
     for (const part of [
-      'UPDATE on "partly".records', 'SELECT on "partly".events', 'EXECUTE on partly.create_record_1',
+      'UPDATE on "partly".records', 'SELECT on "partly".events', 'EXECUTE on partly.create_records_1',
       'Run "trivet state schema --prefix partly --role poor"'
     ]) t.match(refusal, part)
     t.notMatch(refusal, 'DELETE', 'and no other')
@@ -117,7 +117,7 @@ if (hasPostgresServer(t)) {
     const harms = [
       ['ALTER TABLE harmed.records DROP COLUMN sweep_at', /"harmed".records \(sweep_at\)/],
       ['DROP TABLE harmed.messages', /"harmed".messages \(id\)/],
-      ['DROP FUNCTION harmed.create_record_1', /"harmed".create_record_1\(text,/],
+      ['DROP FUNCTION harmed.create_records_1', /"harmed".create_records_1\(text,/],
       ['DROP TABLE harmed.versions, harmed.records; CREATE TABLE harmed.records (id int)', /"sweep_at" does not/]
     ] as const
     for (const [harm, missing] of harms) {
