@@ -7,11 +7,7 @@ import type { LocalCallCounter } from '../../../limits/local-call-counter.ts'
 import { gatherInOrder, type Waiter } from './gather.ts'
 import { toPostgresError } from './postgres-error.ts'
 import type { SchemaNames } from './schema.ts'
-import { readNumber, toStatement, type AnswerRow, type Statement } from './statement.ts'
-
-interface DeadlineRunner {
-  run (statement: Statement, values: unknown[], timeoutMs: number): Promise<readonly AnswerRow[]>
-}
+import { readNumber, toStatement, type StatementRunner } from './statement.ts'
 
 interface PostgresCallCounterOptions {
   readonly names: SchemaNames
@@ -34,7 +30,7 @@ interface UsedPlace { readonly place: number, readonly waitMs: number }
 const DEADLINE_MS = 300
 
 export function createPostgresCallCounter (
-  runner: DeadlineRunner, { names, local, deadlineMs = DEADLINE_MS, onError }: PostgresCallCounterOptions
+  runner: StatementRunner, { names, local, deadlineMs = DEADLINE_MS, onError }: PostgresCallCounterOptions
 ): CallCounter {
   // A whole number: a role may have few digits of others.
   const statement = toStatement(`

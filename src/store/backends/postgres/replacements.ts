@@ -22,10 +22,12 @@ interface Replacement extends Waiter<StateRecord | undefined> {
 
 /** How many replacements of one record may wait for another one. */
 const MAX_WAITING = 1000
-/** How long they may wait, in milliseconds. The statement has its own limit. */
+/** How long they may wait, in milliseconds. */
 const MAX_WAIT_MS = 500
 /** A record that somebody else holds is tried again, without a connection meanwhile, for this time. */
 const HELD_MS = 1000
+/** How long a replacement may take with all its waiting, in milliseconds. */
+const TOTAL_MS = 1700
 /** The longest pause between two tries. */
 const RETRY_MS = 50
 
@@ -48,7 +50,7 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
   function replaceAlone (one: Replacement): void {
     const { key: { owner, name }, version, value, next, idleMs, endsAt } = one
     const values = [owner, name, version, value.bytes, next, idleMs, endsAt]
-    runner.run(statements.replace, values).then(([row]) => {
+    runner.run(statements.replace, values, toTimeout([one])).then(([row]) => {
       settle(one, row?.[1] === true ? null : row?.[0] ?? undefined)
     }).catch((error: unknown) => { fail(one, error) })
   }
@@ -58,7 +60,7 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
       all.map(({ key }) => key.owner), all.map(({ key }) => key.name), all.map(({ version }) => version),
       all.map(({ value }) => value.bytes), all.map(({ next }) => next), all.map(({ idleMs }) => idleMs),
       all.map(({ endsAt }) => endsAt)
-    ]).then((rows) => {
+    ], toTimeout(all)).then((rows) => {
       const expiries = new Map(rows.map(([place, expiry]) => [Number(place), expiry]))
       for (const [index, one] of all.entries()) settle(one, expiries.get(index + 1))
     }).catch((error: unknown) => { for (const one of all) fail(one, error) })
@@ -141,6 +143,11 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
     })
   }
 }
+
+/** In milliseconds. One that has waited must not wait as long again for a server that hangs. */
+const toTimeout = (all: readonly Replacement[]) => (
+  Math.min(...all.map(({ askedAt }) => askedAt)) + TOTAL_MS - clock.monotonic()
+)
 
 /** The owner has no slash. */
 const toId = ({ owner, name }: StateKey) => `${owner}/${name}`

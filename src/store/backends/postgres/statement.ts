@@ -12,7 +12,8 @@ export type AnswerRow = readonly unknown[]
 
 /** Runs statements. Rejects in time, and runs none twice. */
 export interface StatementRunner {
-  run (statement: Statement, values?: unknown[]): Promise<readonly AnswerRow[]>
+  /** @param timeoutMs may only shorten the time. */
+  run (statement: Statement, values?: unknown[], timeoutMs?: number): Promise<readonly AnswerRow[]>
 }
 
 /**

@@ -176,6 +176,25 @@ if (hasPostgresServer(t)) {
     t.equal(textOf(await late), '2', 'and waits for a short time')
   })
 
+  t.test('a replacement that has waited and meets a server that hangs rejects in time', {
+    timeout: 60_000
+  }, async (t) => {
+    const hanging = await startPostgresServer(t)
+    const store = await openStore(t, hanging.url)
+    const version = await create(store)
+    const client = new Client({ connectionString: hanging.url })
+    client.on('error', () => {})
+    await client.connect()
+    await client.query('BEGIN; SELECT FROM trivet.records FOR UPDATE')
+    const held = within(store.replace(KEY, version, toValue('1')), 'the refusal', QUICK_MS)
+    held.catch(() => {})
+    await pause(900)
+    hanging.freeze()
+    await t.rejects(held, unavailable(/did not answer/))
+    hanging.thaw()
+    await client.end()
+  })
+
   t.test('replacements of a record that somebody holds take no connections', {
     timeout: 60_000
   }, async (t) => {
