@@ -1,5 +1,5 @@
-// Measures two replicas on one shared store: the memory of an open stream, and how fast a change on one
-// replica reaches the listeners of both.
+// Measures three replicas on one shared store: the memory of an open stream, and how fast a change on one
+// reaches the listeners of all.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writeCatalog } from '../catalog/catalog-folder.mjs'
@@ -14,7 +14,7 @@ import { measureFanOut } from '../streams/fan-out.mjs'
 import { SETTLE_MS, startStreamClient, WARM_UP_STREAMS } from '../streams/stream-client.mjs'
 import { workspacePath } from '../workspace.mjs'
 
-const REPLICAS = 2
+const REPLICAS = 3
 /** One client process for each replica holds its streams: a process may not have many more files open. */
 const STREAMS_EACH = 5000
 const TOOLS = 50
@@ -24,10 +24,10 @@ const LEAST_ROUNDS = 5
  * only the other URI.
  */
 const URIS = resources().slice(0, 2).map(({ uri }) => uri)
-const WHERE = { same: 'the replica that told', other: 'the other', all: 'both' }
+const WHERE = { same: 'the replica that told', other: 'the others', all: 'all' }
 
 export const name = 'replicas'
-export const about = `${grouped(REPLICAS * STREAMS_EACH)} streams on two replicas that share a store`
+export const about = `${grouped(REPLICAS * STREAMS_EACH)} streams on three replicas that share a store`
 
 export async function run (options, show) {
   const catalog = workspacePath('catalog')

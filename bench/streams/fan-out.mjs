@@ -24,8 +24,8 @@ export async function measureFanOut (replicas, uris, rounds) {
 }
 
 /**
- * Milliseconds from the announcement, by place of the listeners: on the announcing replica, on the other, on
- * both.
+ * Milliseconds from the announcement, by place of the listeners: on the announcing replica, on the others,
+ * on all.
  */
 async function announceOnce (replicas, uris, round) {
   const uri = uris[round % uris.length]
