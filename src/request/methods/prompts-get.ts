@@ -12,6 +12,7 @@ import { noteHidden } from '../pipeline/request-context.ts'
 import { openRound, retryParams, runRound } from '../pipeline/run-handler.ts'
 
 const METHOD = 'prompts/get'
+const NOTHING = {}
 
 export function promptsGet (dependencies: HandlerDependencies): Method {
   return defineMethod({
@@ -22,7 +23,8 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
       ...retryParams
     }),
     mirroredName: 'name',
-    open ({ name, arguments: args = {}, ...retry }, request) {
+    open (params, request) {
+      const { name, arguments: args = NOTHING } = params
       const prompt = request.view.prompt(name)
       if (prompt === undefined) {
         noteHidden(request, 'prompt', name)
@@ -34,7 +36,7 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
         given: { rule: prompt.audit, args },
         handle () {
           checkArguments(prompt, args)
-          const round = openRound(request, { method: METHOD, name, args }, retry)
+          const round = openRound(request, { method: METHOD, name, args }, params)
           const render = () => prompt.render(args, new HandlerContext(request, round, dependencies))
           const timeoutMs = prompt.timeoutMs ?? dependencies.requestTimeoutMs
           return runRound(request, round, timeoutMs, render,
@@ -51,12 +53,12 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
 function checkArguments (
   { key, requiredArguments, completions }: CompiledPrompt, args: { readonly [name: string]: string }
 ): void {
-  const missing = requiredArguments.filter((argument) => !Object.hasOwn(args, argument))
-  if (missing.length > 0) {
+  if (!requiredArguments.every((argument) => Object.hasOwn(args, argument))) {
+    const missing = requiredArguments.filter((argument) => !Object.hasOwn(args, argument))
     throw invalidParams(`the prompt ${JSON.stringify(key)} needs the argument ${missing.join(', ')}`)
   }
-  const unknown = Object.keys(args).find((argument) => !completions.has(argument))
-  if (unknown !== undefined) {
-    throw invalidParams(`the prompt ${JSON.stringify(key)} has no argument ${quote(unknown)}`)
+  for (const argument of Object.keys(args)) {
+    if (completions.has(argument)) continue
+    throw invalidParams(`the prompt ${JSON.stringify(key)} has no argument ${quote(argument)}`)
   }
 }

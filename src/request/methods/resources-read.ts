@@ -24,14 +24,13 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
     name: METHOD,
     params: Type.Object({ uri: Type.String(), ...retryParams }),
     mirroredName: 'uri',
-    open ({ uri: asked, ...retry }, request) {
+    open (params, request) {
+      const { uri: asked, inputResponses, requestState } = params
       const match = findAsked(asked, request)
       const { uri } = match
       const { mimeType, cache: ownCache, timeoutMs = dependencies.requestTimeoutMs } = match.resource
       // Contents that depend on the answers of a user must not be cached: the next read must ask again.
-      const cache = retry.inputResponses === undefined && retry.requestState === undefined
-        ? ownCache
-        : UNCACHED
+      const cache = inputResponses === undefined && requestState === undefined ? ownCache : UNCACHED
       return {
         // The template and not the URI: the variables in the URI are arguments, and the log has no arguments.
         subject: match.resource.key,
@@ -40,7 +39,7 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
           ? undefined
           : { rule: match.resource.audit, args: match.variables },
         handle () {
-          const round = openRound(request, { method: METHOD, name: uri }, retry)
+          const round = openRound(request, { method: METHOD, name: uri }, params)
           const context = new HandlerReadContext(request, round, dependencies, uri)
           return runRound(request, round, timeoutMs, () => readMatch(match, context), (output) => {
             const result = readResult(request.snapshot.writer, output, { uri, mimeType, cache })

@@ -74,14 +74,22 @@ export function promptResult (
 ): string {
   const { description = fallbackDescription, messages, _meta } = toPromptMessages(output)
   const head = description === undefined ? '' : `"description":${JSON.stringify(description)},`
-  const messagesJson = toListJson(writer.toMessages(checkMessages(messages)), toMessageJson)
+  const messagesJson = toListJson(writer.toMessages(messages), toMessageJson)
   return writer.write(`${head}"messages":${messagesJson}`, checkMeta(_meta))
 }
 
+/** Throws a ContractError when the messages are malformed. Those of a text need no check. */
 function toPromptMessages (output: PromptOutput): Extract<PromptOutput, { messages: unknown }> {
   if (typeof output === 'string') {
     return { messages: [{ role: 'user', content: { type: 'text', text: output } }] }
   }
+  const own = toOwnMessages(output)
+  return { ...own, messages: checkMessages(own.messages) }
+}
+
+function toOwnMessages (
+  output: Exclude<PromptOutput, string>
+): Extract<PromptOutput, { messages: unknown }> {
   if (typeof output !== 'object' || output === null) {
     throw new ContractError('the output of render', ['must be a string or messages'])
   }

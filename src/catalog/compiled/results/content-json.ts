@@ -21,7 +21,10 @@ export function toBlockJson (block: ContentBlock): string {
   }
 }
 
-export function toMessageJson ({ content, ...own }: PromptMessage): string {
+export function toMessageJson (message: PromptMessage): string {
+  // Most contents are texts. One pass writes the message with its content.
+  if (message.content.type === 'text') return JSON.stringify(message)
+  const { content, ...own } = message
   return withMember(own, 'content', toBlockJson(content))
 }
 
