@@ -3,26 +3,17 @@
 
 import { singleFlight } from '../../../base/single-flight.ts'
 import { random, timers, type Timer } from '../../../base/time.ts'
+import type { Channel, ChannelListener } from '../../changes/channel-broadcast.ts'
 import type { PostgresTarget } from './connection.ts'
 import { gatherInOrder, type Waiter } from './gather.ts'
 import type { SchemaNames } from './schema.ts'
 import { NOW_MS, readNumber, readText, toStatement, type StatementRunner } from './statement.ts'
 import { createWakeups } from './wakeups.ts'
 
-interface ChannelDependencies {
+export interface PostgresChannelDependencies {
   readonly target: PostgresTarget
   readonly runner: StatementRunner
   readonly names: SchemaNames
-}
-
-/** `onError` is also told what the others throw: reading must not end because a listener fails. */
-interface ChannelListener {
-  onText (text: string): void
-  /** Called when texts of other processes were lost. */
-  onMissed (): void
-  /** Called when texts can be sent again, with the kinds of those that may not have been sent. */
-  onRestored (unsent: readonly string[]): void
-  onError (error: unknown): void
 }
 
 interface Text extends Waiter<void> { readonly text: string }
@@ -73,8 +64,9 @@ function createStatements ({ channel, messages }: SchemaNames) {
 }
 
 export function createPostgresChannel (
-  { target, runner, names }: ChannelDependencies, { onText, onMissed, onRestored, onError }: ChannelListener
-) {
+  { target, runner, names }: PostgresChannelDependencies,
+  { onText, onMissed, onRestored, onError }: ChannelListener
+): Channel {
   const statements = createStatements(names)
   const origin = random.uuid()
   let epoch: string | undefined
@@ -174,10 +166,9 @@ export function createPostgresChannel (
   const ask = gatherInOrder<Text>(sendAll, { deadlineMs: SEND_MS })
 
   return {
-    /** Whether texts pass, as far as is known. */
     get isWhole (): boolean { return isWhole() },
-    /** Resolves once texts arrive. If wake-ups do not, the channel polls. */
-    async open (): Promise<void> {
+    /** If wake-ups do not arrive, the channel polls. */
+    async open () {
       await readAll()
       isReading = true
       await wakeups.open(PROBE_MS)
@@ -186,12 +177,7 @@ export function createPostgresChannel (
       }
       schedule()
     },
-    /**
-     * Rejects if the text may not have been sent.
-     *
-     * @param kinds what is lost with the text.
-     */
-    async send (text: string, kinds: readonly string[]): Promise<void> {
+    async send (text, kinds) {
       try {
         await new Promise<void>((resolve, reject) => { ask({ text, resolve, reject }) })
       } catch (error) {
@@ -200,8 +186,7 @@ export function createPostgresChannel (
         throw error
       }
     },
-    /** Idempotent. */
-    async close (): Promise<void> {
+    async close () {
       isClosed = true
       timers.clear(timer)
       await wakeups.close()

@@ -3,6 +3,7 @@
 
 import { withinDeadline } from '../../../base/deadline.ts'
 import { clock, random, type Timer, timers } from '../../../base/time.ts'
+import type { Channel, ChannelListener } from '../../changes/channel-broadcast.ts'
 import { throwRedisError, toRedisError } from './redis-error.ts'
 
 /** A connection to one server, or to a cluster. */
@@ -34,14 +35,6 @@ interface Gap {
   readonly unsent: readonly string[]
 }
 
-/** `onError` is also told what the others throw: the connection must not fail because a listener fails. */
-interface RedisChannelListener {
-  onText (text: string): void
-  /** Called when texts arrive again after an interruption. */
-  onRestored (gap: Gap): void
-  onError (error: unknown): void
-}
-
 /** After these events texts may have been lost. All but `close` are events of a cluster. */
 const INTERRUPTIONS = ['close', '-node', '-subscriber', 'subscribersReady']
 /** A probe is a text that a channel sends to itself. */
@@ -55,8 +48,8 @@ const NO_GAP: Gap = { isMissed: false, unsent: [] }
 
 export function createRedisChannel (
   { commands, subscriber }: RedisChannelClients, name: string,
-  { onText, onRestored, onError }: RedisChannelListener
-) {
+  { onText, onMissed, onRestored, onError }: ChannelListener
+): Channel {
   const origin = random.uuid()
   const textEvent = subscriber.isCluster ? 'smessage' : 'message'
   let gap: Gap = { isMissed: true, unsent: [] }
@@ -145,7 +138,12 @@ export function createRedisChannel (
     const [ended, wasWhole] = [gap, isWhole()]
     gap = NO_GAP
     if (onFirstProbe !== undefined) onFirstProbe()
-    else if (!wasWhole) onRestored(ended)
+    else if (!wasWhole) report(ended)
+  }
+
+  function report ({ isMissed, unsent }: Gap): void {
+    if (unsent.length > 0) onRestored(unsent)
+    if (isMissed) onMissed()
   }
 
   function toOpenTimeout (): Error {
@@ -153,24 +151,14 @@ export function createRedisChannel (
     return new Error(`nothing arrived on the Redis channel ${name} within ${OPEN_TIMEOUT_MS} ms`, { cause })
   }
 
-  /** Idempotent. */
-  function close (): void {
-    isClosed = true
-    timers.clear(timer)
-    subscriber.off(textEvent, receive)
-    subscriber.off('ready', onReady)
-    for (const event of INTERRUPTIONS) subscriber.off(event, interrupt)
-  }
-
   return {
-    close,
-    /** Whether texts pass, as far as is known. A silent outage is noticed after MAX_SILENCE_MS. */
+    /** A silent outage is noticed after MAX_SILENCE_MS. */
     get isWhole (): boolean { return isWhole() },
     /**
      * Resolves once the channel receives its own probe, and rejects after OPEN_TIMEOUT_MS. Probes continue
      * afterwards: an open connection may not be subscribed, or may be half-open.
      */
-    async open (): Promise<void> {
+    async open () {
       const firstProbe = new Promise<void>((resolve) => { onFirstProbe = resolve })
       subscriber.on(textEvent, receive)
       subscriber.on('ready', onReady)
@@ -179,25 +167,25 @@ export function createRedisChannel (
       schedule()
       try {
         await withinDeadline(firstProbe, OPEN_TIMEOUT_MS, toOpenTimeout)
-      } catch (error) {
-        close()
-        throw error
       } finally {
         onFirstProbe = undefined
       }
     },
-    /**
-     * Rejects if Redis did not confirm the text.
-     *
-     * @param kinds what is lost with the text, for the report of the gap.
-     */
-    async send (text: string, kinds: readonly string[]): Promise<void> {
+    /** Rejects if Redis did not confirm the text. */
+    async send (text, kinds) {
       try {
         await publish(text)
       } catch (error) {
         widen({ unsent: [...new Set([...gap.unsent, ...kinds])] })
         throw error
       }
+    },
+    async close () {
+      isClosed = true
+      timers.clear(timer)
+      subscriber.off(textEvent, receive)
+      subscriber.off('ready', onReady)
+      for (const event of INTERRUPTIONS) subscriber.off(event, interrupt)
     }
   }
 }
