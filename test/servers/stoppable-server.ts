@@ -1,0 +1,12 @@
+// A server that a test can take away, of whatever kind.
+
+export interface StoppableServer {
+  readonly url: string
+  /** Ends the server as a crash would. */
+  kill (): Promise<void>
+  /** Starts the server again on its port, with the data that it kept. */
+  restart (): Promise<void>
+  /** The server keeps its connections and does not answer, until `thaw` is called. */
+  freeze (): void
+  thaw (): void
+}
