@@ -2,6 +2,7 @@
 
 import type { Test } from 'tap'
 import type { CallCounter, CountedRate } from '../../src/limits/call-counter.ts'
+import type { StoppableServer } from '../servers/stoppable-server.ts'
 
 interface CheckedCounter {
   readonly counter: CallCounter
@@ -11,10 +12,25 @@ interface CheckedCounter {
   now (): number
 }
 
+interface OpenedCounter {
+  readonly counter: CallCounter
+  /** What the counter has reported. */
+  readonly errors: readonly unknown[]
+}
+
+interface SharedCounters {
+  /** Opens the counter of one replica. It waits for its server, also on a busy machine. */
+  open (t: Test, prefix: string): Promise<OpenedCounter>
+  /** Opens a counter over a server of its own. It waits no longer than that of a service. */
+  openAlone (t: Test): Promise<OpenedCounter & { readonly server: StoppableServer }>
+  /** The keys under which the server has counts of this prefix. */
+  readKeys (prefix: string): Promise<readonly string[]>
+}
+
+const rate = (key: string, calls: number, perMs: number): CountedRate => ({ key, calls, perMs })
+
 /** @param open opens a counter without counted calls for each test. */
 export function checkCallCounter (t: Test, open: (t: Test) => Promise<CheckedCounter>): void {
-  const rate = (key: string, calls: number, perMs: number): CountedRate => ({ key, calls, perMs })
-
   t.test('of many calls at once exactly as many count as the rate allows', async (t) => {
     const { counter } = await open(t)
     const answers = await Promise.all(
@@ -75,5 +91,51 @@ export function checkCallCounter (t: Test, open: (t: Test) => Promise<CheckedCou
       t.equal(await counter.count([rate(key, 1, 60_000)]), undefined, JSON.stringify(key))
       t.equal((await counter.count([rate(key, 1, 60_000)]))?.rate.key, key)
     }
+  })
+}
+
+/** The claims about counters that replicas share over a server. */
+export function checkSharedCallCounter (t: Test, { open, openAlone, readKeys }: SharedCounters): void {
+  const shared = rate('a caller', 100, 60_000)
+  const single = { ...shared, calls: 1 }
+
+  t.test('three replicas count together: of 1,000 calls at once exactly 100 count', async (t) => {
+    const replicas = await Promise.all([1, 2, 3].map(async () => await open(t, 'together')))
+    const answers = await Promise.all(Array.from(
+      { length: 1000 }, async (_, index) => await replicas[index % 3]?.counter.count([shared])
+    ))
+    t.equal(answers.filter((used) => used === undefined).length, 100)
+    t.strictSame(replicas.flatMap(({ errors }) => errors), [])
+  })
+
+  t.test('services with other prefixes do not count together, and no key says who called', async (t) => {
+    for (const prefix of ['one', 'two']) {
+      const { counter } = await open(t, prefix)
+      t.equal(await counter.count([rate('192.0.2.7', 1, 60_000)]), undefined, prefix)
+    }
+    const keys = await readKeys('one')
+    t.equal(keys.length, 1)
+    t.notOk(keys.some((key) => key.includes('192.0.2.7')))
+  })
+
+  t.test('while the server is away the replica counts alone', async (t) => {
+    const { counter, errors, server } = await openAlone(t)
+    for (let i = 0; i < 50; i++) await counter.count([shared])
+    t.strictSame(errors, [])
+    await server.kill()
+    const answers: unknown[] = []
+    for (let i = 0; i < 150; i++) answers.push(await counter.count([shared]))
+    t.equal(answers.filter((used) => used === undefined).length, 50, 'with those that the server admitted')
+    t.ok(errors.length > 0, 'and says so')
+  })
+
+  t.test('while the server is silent a call soon counts by itself', async (t) => {
+    const { counter, errors, server } = await openAlone(t)
+    await counter.count([shared])
+    server.freeze()
+    const begunAt = performance.now()
+    t.match(await counter.count([single]), { rate: single }, 'with the call that the server admitted')
+    t.ok(performance.now() - begunAt < 600, `${performance.now() - begunAt} ms`)
+    t.match(errors, [{ message: /within 300 ms/ }])
   })
 }

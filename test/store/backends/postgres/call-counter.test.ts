@@ -4,7 +4,7 @@ import type { CallCounter } from '../../../../src/limits/call-counter.ts'
 import { createLocalCallCounter } from '../../../../src/limits/local-call-counter.ts'
 import { createPostgresCallCounter } from '../../../../src/store/backends/postgres/call-counter.ts'
 import { createSweep } from '../../../../src/store/backends/postgres/sweep.ts'
-import { checkCallCounter } from '../../../contracts/call-counter-contract.ts'
+import { checkCallCounter, checkSharedCallCounter } from '../../../contracts/call-counter-contract.ts'
 import {
   hasPostgresServer, startPostgresServer, type PostgresServer
 } from '../../../servers/postgres-server.ts'
@@ -24,32 +24,22 @@ if (hasPostgresServer(t)) {
     now: () => performance.now()
   }))
 
-  t.test('three replicas count together: of 1,000 calls at once exactly 100 count', async (t) => {
-    const replicas = await openThree(t, server, 'together')
-    const answers = await Promise.all(Array.from(
-      { length: 1000 }, async (_, index) => await replicas[index % 3]?.counter.count([RATE])
-    ))
-    t.equal(answers.filter((used) => used === undefined).length, 100)
-    t.strictSame(replicas.flatMap(({ errors }) => errors), [])
+  checkSharedCallCounter(t, {
+    open: async (t, prefix) => await open(t, server, prefix, PATIENT_MS),
+    async openAlone (t) {
+      const own = await startPostgresServer(t)
+      return { ...await open(t, own, 'alone'), server: own }
+    },
+    readKeys: async (prefix) => (await server.sql(`SELECT key FROM ${prefix}.calls`)).map(([key]) => String(key))
   })
 
   t.test('replicas that count the same keys in other orders do not wait in a circle', async (t) => {
-    const replicas = await openThree(t, server, 'circle')
+    const replicas = await Promise.all([1, 2, 3].map(async () => await open(t, server, 'circle', PATIENT_MS)))
     const keys = Array.from({ length: 8 }, (_, index) => ({ ...RATE, key: `key-${index}` }))
     await Promise.all(Array.from({ length: 300 }, async (_, index) => {
       await replicas[index % 3]?.counter.count(index % 2 === 0 ? keys : keys.toReversed())
     }))
     t.strictSame(replicas.flatMap(({ errors }) => errors), [])
-  })
-
-  t.test('services with other prefixes do not count together, and no key says who called', async (t) => {
-    for (const prefix of ['one', 'two']) {
-      const { counter } = await open(t, server, prefix)
-      t.equal(await counter.count([{ ...RATE, key: '192.0.2.7', calls: 1 }]), undefined, prefix)
-    }
-    const keys = (await server.sql('SELECT key FROM one.calls')).map(([key]) => String(key))
-    t.equal(keys.length, 1)
-    t.notOk(keys.some((key) => key.includes('192.0.2.7')))
   })
 
   t.test('a key is removed when its calls count no more', async (t) => {
@@ -89,34 +79,6 @@ if (hasPostgresServer(t)) {
     t.ok(Number(lives[0]?.[0]) <= 3200 && Number(lives[1]?.[0]) <= 63_200, String(lives))
     t.strictSame(errors, [])
   })
-
-  t.test('while PostgreSQL is away the replica counts alone', async (t) => {
-    const own = await startPostgresServer(t)
-    const { counter, errors } = await open(t, own, 'away')
-    for (let i = 0; i < 50; i++) await counter.count([RATE])
-    t.strictSame(errors, [])
-    await own.kill()
-    const answers: unknown[] = []
-    for (let i = 0; i < 150; i++) answers.push(await counter.count([RATE]))
-    t.equal(answers.filter((used) => used === undefined).length, 50, 'with those that PostgreSQL admitted')
-    t.ok(errors.length > 0, 'and says so')
-  })
-
-  t.test('while PostgreSQL is silent a call soon counts by itself', async (t) => {
-    const own = await startPostgresServer(t)
-    const { counter, errors } = await open(t, own, 'silent')
-    const one = { ...RATE, calls: 1 }
-    await counter.count([RATE])
-    own.freeze()
-    const begunAt = performance.now()
-    t.match(await counter.count([one]), { rate: one }, 'with the call that PostgreSQL admitted')
-    t.ok(performance.now() - begunAt < 600, `${performance.now() - begunAt} ms`)
-    t.match(errors, [{ message: /within 300 ms/ }])
-  })
-}
-
-async function openThree (t: Test, server: PostgresServer, prefix: string) {
-  return await Promise.all([1, 2, 3].map(async () => await open(t, server, prefix, PATIENT_MS)))
 }
 
 async function open (
