@@ -202,3 +202,17 @@ export function checkDueTimes (t: Test, open: (t: Test) => Promise<CheckedDueTim
     t.ok(moved > 5)
   })
 }
+
+/** @param openLost opens due times whose store is gone. */
+export function checkLostDueTimes (t: Test, openLost: (t: Test) => Promise<DueTimes>): void {
+  t.test('without the store every method rejects with a StoreUnavailable', async (t) => {
+    const dueTimes = await openLost(t)
+    const unavailable = { name: 'StoreUnavailable' }
+    await t.rejects(dueTimes.set('a', 0, 0), unavailable)
+    await t.rejects(dueTimes.remove('a'), unavailable)
+    await t.rejects(dueTimes.take(1, 1000), unavailable)
+    await t.rejects(dueTimes.peek(1, 0), unavailable)
+    await t.rejects(dueTimes.list(undefined, 1), unavailable)
+    await t.rejects(dueTimes.list('x', 1), { name: 'RangeError' })
+  })
+}

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createPostgresDueTimes } from '../../../../src/store/backends/postgres/due-times.ts'
 import type { DueTimes } from '../../../../src/store/records/due-times.ts'
-import { checkDueTimes } from '../../../contracts/due-times-contract.ts'
+import { checkDueTimes, checkLostDueTimes } from '../../../contracts/due-times-contract.ts'
 import { hasPostgresServer, startPostgresServer } from '../../../servers/postgres-server.ts'
 import { openPool } from './connect.ts'
 
@@ -24,15 +24,10 @@ if (hasPostgresServer(t)) {
     }
   })
 
-  t.test('without PostgreSQL every method rejects with a StoreUnavailable', async (t) => {
+  checkLostDueTimes(t, async (t) => {
     const own = await startPostgresServer(t)
     const dueTimes = await open(t, own.url, 'trivet')
     await own.kill()
-    await t.rejects(dueTimes.set('a', 0, 0), { name: 'StoreUnavailable' })
-    await t.rejects(dueTimes.remove('a'), { name: 'StoreUnavailable' })
-    await t.rejects(dueTimes.take(1, 1000), { name: 'StoreUnavailable' })
-    await t.rejects(dueTimes.peek(1, 0), { name: 'StoreUnavailable' })
-    await t.rejects(dueTimes.list(undefined, 1), { name: 'StoreUnavailable' })
-    await t.rejects(dueTimes.list('x', 1), { name: 'RangeError' })
+    return dueTimes
   })
 }

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { openRedis } from '../../../../src/store/backends/redis/connection.ts'
 import { createRedisDueTimes } from '../../../../src/store/backends/redis/due-times.ts'
 import type { DueTimes } from '../../../../src/store/records/due-times.ts'
-import { checkDueTimes } from '../../../contracts/due-times-contract.ts'
+import { checkDueTimes, checkLostDueTimes } from '../../../contracts/due-times-contract.ts'
 import { countChanges } from './connect.ts'
 import { hasRedisServer, startRedisCluster, startRedisServer } from '../../../servers/redis-server.ts'
 
@@ -27,6 +27,13 @@ if (hasRedisServer(t)) {
     }
   })
 
+  checkLostDueTimes(t, async (t) => {
+    const own = await startRedisServer(t)
+    const dueTimes = await open(t, own.url, 'trivet')
+    await own.kill()
+    return dueTimes
+  })
+
   t.test('a cluster keeps them on one node', async (t) => {
     const cluster = await startRedisCluster(t)
     const dueTimes = await open(t, cluster.url, 'trivet')
@@ -43,17 +50,5 @@ if (hasRedisServer(t)) {
     const before = await countChanges(own)
     await dueTimes.set('a', 5000, 1)
     t.not(await countChanges(own), before)
-  })
-
-  t.test('without Redis every method rejects with a StoreUnavailable', async (t) => {
-    const own = await startRedisServer(t)
-    const dueTimes = await open(t, own.url, 'trivet')
-    await own.kill()
-    await t.rejects(dueTimes.set('a', 0, 0), { name: 'StoreUnavailable' })
-    await t.rejects(dueTimes.remove('a'), { name: 'StoreUnavailable' })
-    await t.rejects(dueTimes.take(1, 1000), { name: 'StoreUnavailable' })
-    await t.rejects(dueTimes.peek(1, 0), { name: 'StoreUnavailable' })
-    await t.rejects(dueTimes.list(undefined, 1), { name: 'StoreUnavailable' })
-    await t.rejects(dueTimes.list('x', 1), { name: 'RangeError' })
   })
 }
