@@ -7,6 +7,7 @@ import { Client } from 'pg'
 import t, { type Test } from 'tap'
 import { openBackend } from '../../../../src/store/backends/url-schemes.ts'
 import { StoreUnavailable, type StateStore } from '../../../../src/store/records/state-store.ts'
+import { checkStoreOutages, isThere } from '../../../contracts/state-store-outages.ts'
 import { until, within } from '../../../helpers/deadline.ts'
 import { textOf, toValue } from '../../../helpers/state-value.ts'
 import { openFaultyConnection } from '../../../servers/faulty-connection.ts'
@@ -22,7 +23,6 @@ const LIFETIME = { idleMs: 600_000 }
 /** A call that takes longer counts as hanging, in milliseconds. */
 const QUICK_MS = 2000
 
-const isThere = async (store: StateStore) => await store.check().then(() => true, () => false)
 const unavailable = (message: RegExp) => ({ name: 'StoreUnavailable', cause: { message } })
 
 async function create (store: StateStore, key = KEY, text = '0'): Promise<string> {
@@ -42,83 +42,12 @@ async function openClient (t: Test, { url }: PostgresServer): Promise<Client> {
   return client
 }
 
-async function allRejectInTime (t: Test, store: StateStore): Promise<void> {
-  const acts: ReadonlyArray<() => Promise<unknown>> = [
-    async () => await store.read(KEY), async () => await store.peek(KEY), async () => await store.check(),
-    async () => await store.replace(KEY, '1', toValue('9')), async () => await store.confirm(KEY, '1'),
-    async () => await store.create(KEY, toValue('9'), LIFETIME, 10), async () => await store.delete(OTHER),
-    async () => await store.list('o')
-  ]
-  for (const act of acts) {
-    await t.rejects(within(act(), 'an answer', QUICK_MS), { name: 'StoreUnavailable' })
-  }
-}
-
 if (hasPostgresServer(t)) {
   const server = await startPostgresServer(t)
 
-  t.test('calls without PostgreSQL reject quickly, and no data is lost', { timeout: 120_000 }, async (t) => {
-    const own = await startPostgresServer(t)
-    const store = await openStore(t, own.url)
-    const first = await create(store)
-    const record = await store.replace(KEY, first, toValue('1'))
-    const failures = [[own.kill, own.restart], [own.stop, own.restart], [own.freeze, own.thaw]] as const
-    for (const [fail, recover] of failures) {
-      await fail()
-      await allRejectInTime(t, store)
-      await recover()
-      await until(async () => await isThere(store), 'PostgreSQL to be found again', 10_000)
-      t.equal((await store.read(KEY))?.version, record?.version)
-    }
-  })
-
-  t.test('no acknowledged change is lost or doubled in a crash', { timeout: 60_000 }, async (t) => {
-    const own = await startPostgresServer(t, { isDurable: true })
-    const store = await openStore(t, own.url)
-    await create(store)
-    const counts = { acknowledged: 0, unknown: 0 }
-    const over = new AbortController()
-    const incrementing = Promise.all(Array.from({ length: 20 }, async () => {
-      while (!over.signal.aborted) {
-        const record = await store.read(KEY).catch(async () => await pause(5))
-        if (record === undefined) continue
-        const replacing = store.replace(KEY, record.version, toValue(String(Number(textOf(record)) + 1)))
-        await replacing.then((replaced) => {
-          if (replaced !== undefined) counts.acknowledged++
-        }, () => { counts.unknown++ })
-      }
-    }))
-    await until(() => counts.acknowledged > 100, 'increments before the crash', 20_000)
-    await own.kill()
-    await own.restart()
-    const before = counts.acknowledged
-    await until(() => counts.acknowledged > before + 100, 'increments after it', 20_000)
-    over.abort()
-    await incrementing
-    const count = Number(textOf(await store.read(KEY)))
-    const { acknowledged, unknown } = counts
-    t.ok(count >= acknowledged && count <= acknowledged + unknown, `${count} of ${JSON.stringify(counts)}`)
-  })
-
-  t.test('calls to a hanging server reject soon, later ones at once', { timeout: 60_000 }, async (t) => {
-    const own = await startPostgresServer(t)
-    const store = await openStore(t, own.url)
-    await store.check()
-    own.freeze()
-    const read = async (index: number) => await store.read({ owner: 'o', name: `n${index}` }).catch(
-      (error: unknown) => error
-    )
-    const failures = await within(Promise.all(Array.from({ length: 500 }, (_, index) => read(index))),
-      'all answers', QUICK_MS)
-    t.ok(failures.every((error) => error instanceof StoreUnavailable))
-    const isAtOnce = async () => {
-      const started = performance.now()
-      await t.rejects(store.read(KEY), StoreUnavailable)
-      return performance.now() - started < 50
-    }
-    await until(isAtOnce, 'the connections to be given up', 10_000)
-    own.thaw()
-    await until(async () => await isThere(store), 'PostgreSQL to be found again', 10_000)
+  checkStoreOutages(t, {
+    startServer: async (t) => await startPostgresServer(t, { isDurable: true }),
+    open: openStore
   })
 
   t.test('a backend whose server hangs closes in time', { timeout: 60_000 }, async (t) => {

@@ -26,9 +26,6 @@ export async function countChanges (server: RedisServer): Promise<string | undef
   return /rdb_changes_since_last_save:(\d+)/.exec(await server.cli('info', 'persistence'))?.[1]
 }
 
-/** Whether Redis answers. */
-export const isThere = async (store: StateStore) => await store.check().then(() => true, () => false)
-
 export const unavailable = (message: RegExp) => ({ name: 'StoreUnavailable', cause: { message } })
 
 export async function increment (store: StateStore): Promise<void> {

@@ -5,10 +5,11 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { StoreUnavailable, type StateStore } from '../../../../src/store/records/state-store.ts'
+import { isThere } from '../../../contracts/state-store-outages.ts'
 import { until } from '../../../helpers/deadline.ts'
 import { hasRedisServer, startRedisServer, type RedisServer } from '../../../servers/redis-server.ts'
 import { textOf, toValue } from '../../../helpers/state-value.ts'
-import { connect, isThere, KEY, LIFETIME, unavailable } from './connect.ts'
+import { connect, KEY, LIFETIME, unavailable } from './connect.ts'
 
 /** Longer than a write may wait for the disk under `appendfsync everysec`: two seconds. */
 const EVERYSEC_MS = 2200

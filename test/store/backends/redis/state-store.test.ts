@@ -2,14 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { openRedis } from '../../../../src/store/backends/redis/connection.ts'
 import { openRedisStateStore } from '../../../../src/store/backends/redis/state-store.ts'
-import { StoreUnavailable, type StateKey } from '../../../../src/store/records/state-store.ts'
+import type { StateKey } from '../../../../src/store/records/state-store.ts'
 import { checkStateStore } from '../../../contracts/state-store-contract.ts'
-import { until, within } from '../../../helpers/deadline.ts'
+import { checkStoreOutages, isThere } from '../../../contracts/state-store-outages.ts'
+import { until } from '../../../helpers/deadline.ts'
 import {
   hasRedisServer, startRedisCluster, startRedisSentinel, startRedisServer
 } from '../../../servers/redis-server.ts'
 import { textOf, toValue } from '../../../helpers/state-value.ts'
-import { connect, increment, isThere, KEY, LIFETIME, QUICK_MS, unavailable } from './connect.ts'
+import { connect, increment, KEY, LIFETIME, unavailable } from './connect.ts'
 
 if (hasRedisServer(t)) {
   const server = await startRedisServer(t)
@@ -34,72 +35,9 @@ if (hasRedisServer(t)) {
     t.equal(textOf(await stores[1]?.read(KEY)), '100')
   })
 
-  t.test('calls without Redis reject quickly, and no data is lost', { timeout: 60_000 }, async (t) => {
-    const own = await startRedisServer(t, { isDurable: true })
-    const store = await connect(t, own.url)
-    await store.create(KEY, toValue('0'), LIFETIME, 10)
-    await increment(store)
-    for (const [fail, recover] of [[own.kill, own.restart], [own.freeze, own.thaw]] as const) {
-      await fail()
-      const acts: ReadonlyArray<() => Promise<unknown>> = [
-        async () => await store.read(KEY),
-        async () => await store.check(),
-        async () => await store.replace(KEY, '1', toValue('9')),
-        async () => await store.create(KEY, toValue('9'), LIFETIME, 10)
-      ]
-      for (const act of acts) {
-        await t.rejects(within(act(), 'an answer without Redis', QUICK_MS), { name: 'StoreUnavailable' })
-      }
-      await recover()
-      await until(async () => await isThere(store), 'Redis to be found again', 10_000)
-      t.equal(textOf(await store.read(KEY)), '1')
-    }
-  })
-
-  t.test('no acknowledged change is lost or doubled in a crash', { timeout: 60_000 }, async (t) => {
-    const own = await startRedisServer(t, { isDurable: true })
-    const store = await connect(t, own.url)
-    await store.create(KEY, toValue('0'), LIFETIME, 10)
-    const counts = { acknowledged: 0, unknown: 0 }
-    const over = new AbortController()
-    const incrementing = Promise.all(Array.from({ length: 20 }, async () => {
-      while (!over.signal.aborted) {
-        const record = await store.read(KEY).catch(async () => await pause(5))
-        if (record === undefined) continue
-        const replacing = store.replace(KEY, record.version, toValue(String(Number(textOf(record)) + 1)))
-        await replacing.then((replaced) => {
-          if (replaced !== undefined) counts.acknowledged++
-        }, () => { counts.unknown++ })
-      }
-    }))
-    await until(() => counts.acknowledged > 100, 'increments before the crash')
-    await own.kill()
-    await own.restart()
-    const before = counts.acknowledged
-    await until(() => counts.acknowledged > before + 100, 'increments after it', 10_000)
-    over.abort()
-    await incrementing
-    const count = Number(textOf(await store.read(KEY)))
-    const { acknowledged, unknown } = counts
-    t.ok(count >= acknowledged && count <= acknowledged + unknown, `${count} of ${JSON.stringify(counts)}`)
-  })
-
-  t.test('calls to a hanging Redis reject soon, later ones at once', { timeout: 60_000 }, async (t) => {
-    const own = await startRedisServer(t)
-    const store = await connect(t, own.url)
-    own.freeze()
-    const read = async () => await store.read(KEY).catch((error: unknown) => error)
-    const calls = Array.from({ length: 500 }, read)
-    const failures = await within(Promise.all(calls), 'all answers', QUICK_MS)
-    t.ok(failures.every((error) => error instanceof StoreUnavailable))
-    const isAtOnce = async () => {
-      const started = performance.now()
-      await t.rejects(store.read(KEY), StoreUnavailable)
-      return performance.now() - started < 50
-    }
-    await until(isAtOnce, 'the connection to be given up')
-    own.thaw()
-    await until(async () => await isThere(store), 'Redis to be found again', 10_000)
+  checkStoreOutages(t, {
+    startServer: async (t) => await startRedisServer(t, { isDurable: true }),
+    open: connect
   })
 
   t.test('a refusal of Redis is StoreUnavailable with a cause', { timeout: 60_000 }, async (t) => {
