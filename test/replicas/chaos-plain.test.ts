@@ -8,19 +8,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { makeFolder } from '../helpers/folder.ts'
-import { toReplicaEnvironment } from '../helpers/replicas.ts'
 import type { Message } from '../helpers/request.ts'
 import { callOf, textOf } from '../hosts/plain-client.ts'
-import { hasNginx, startNginx } from '../servers/nginx.ts'
+import { hasNginx } from '../servers/nginx.ts'
 import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 import { toFiles } from '../tasks/task-client.ts'
-import { openPlaces, type Place } from './places.ts'
+import { openChaosPlaces } from './chaos-places.ts'
+import type { Place } from './places.ts'
 import { postAgain } from './post-again.ts'
+import { toValues } from './storm-tasks.ts'
 
 const CALLS = Number(process.env.CHAOS_CALLS ?? 20)
 const STEPS = ['order', 'bake', 'deliver']
 const KILL_EVERY_MS = 2000
-const PLACES = 3
 const SPARES = 4 + Math.ceil(CALLS / 8)
 const LEASE_MS = 1500
 const DEADLINE_MS = 240_000
@@ -32,7 +32,7 @@ const toTool = (file: string) => `async ({ order }, ctx) => {
       await new Promise((done) => setTimeout(done, 100))
       return crypto.randomUUID()
     })
-    appendFileSync(${JSON.stringify(file)}, JSON.stringify({ order, name, value }) + '\\n')
+    appendFileSync(${JSON.stringify(file)}, [order, name, value].join(' ') + '\\n')
   }
   await step('order')
   await ctx.sleep(1000 + 2000 * Math.random(), { key: 'mix' })
@@ -56,18 +56,14 @@ if (hasRedisServer(t) && hasNginx(t)) {
       "{ type: 'object', properties: { order: { type: 'string' } } }"
     const catalog = await writeCatalog(t, toFiles({ order_cake: [options, toTool(file)] }))
     const redis = await startRedisServer(t)
-    const places = await openPlaces(t, {
-      signal: over.signal,
-      places: PLACES,
+    const { url, places } = await openChaosPlaces(t, {
+      stateUrl: redis.url,
+      catalog,
+      leaseMs: LEASE_MS,
       spares: SPARES,
-      environment: {
-        ...await toReplicaEnvironment(t, redis.url, catalog),
-        TRIVET_TASK_LEASE_MS: String(LEASE_MS),
-        TRIVET_TASK_WAIT_MS: '1500',
-        TRIVET_WATCH: 'off'
-      }
+      signal: over.signal,
+      environment: { TRIVET_TASK_WAIT_MS: '1500' }
     })
-    const url = `${await startNginx(t, places.map(({ port }) => port))}/mcp`
     const killing = killInTurn(places, over.signal)
     const begun = performance.now()
     const results = await Promise.all(Array.from({ length: CALLS }, async (_, index) => {
@@ -78,7 +74,7 @@ if (hasRedisServer(t) && hasNginx(t)) {
 
     const lost = results.filter(({ text }, index) => text !== `order-${index} L`)
     t.strictSame(lost, [], 'each call has its result')
-    const values = await readValues(file)
+    const values = toValues(await readFile(file, 'utf8'))
     t.equal(values.size, CALLS * STEPS.length, 'each step was done')
     const doubled = [...values].filter(([, all]) => all.size > 1)
     t.strictSame(doubled, [], 'a step returned one value to all runs')
@@ -114,17 +110,6 @@ async function send (
   const noAnswer = { response: { result: { content: [{ text: 'no answer' }] } } }
   const { response }: { response: Message } = await postAgain(url, parts, DEADLINE_MS).catch(() => noAnswer)
   return response.result ?? response.error
-}
-
-/** What each step returned to the handler, by order and step. */
-async function readValues (file: string): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const values = new Map<string, Set<string>>()
-  for (const line of (await readFile(file, 'utf8')).split('\n').slice(0, -1)) {
-    const { order, name, value }: { order: string, name: string, value: string } = JSON.parse(line)
-    const key = `${order} ${name}`
-    values.set(key, (values.get(key) ?? new Set()).add(value))
-  }
-  return values
 }
 
 /** Resolves to the number of kills when the signal aborts. */

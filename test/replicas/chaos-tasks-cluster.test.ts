@@ -3,18 +3,13 @@
 // replicas are killed as well. `npm run chaos:tasks` prints the figures of a minute.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import t, { type Test } from 'tap'
-import { toReplicaEnvironment } from '../helpers/replicas.ts'
-import { hasNginx, startNginx } from '../servers/nginx.ts'
+import t from 'tap'
+import { hasNginx } from '../servers/nginx.ts'
 import { hasRedisServer, startRedisCluster } from '../servers/redis-server.ts'
 import { openSlots, type Slots } from '../servers/redis-slots.ts'
-import { checkLoad, prepareLoad } from './chaos-tasks-load.ts'
-import { killInTurn, openPlaces } from './places.ts'
+import { checkReplicas } from './chaos-tasks-replicas.ts'
 
-const IS_LONG = process.env.CHAOS_SECONDS !== undefined
 const SECONDS = Number(process.env.CHAOS_SECONDS ?? 2)
-const LEASE_MS = 1500
-const KILL_EVERY_MS = 4000
 /** How long the keys of a slot are on two nodes. */
 const HALFWAY_MS = 100
 const MIN_MOVES = 4
@@ -25,29 +20,13 @@ if (hasRedisServer(t) && hasNginx(t)) {
   t.test('nothing acknowledged is lost or doubled while slots of a cluster move', {
     timeout: SECONDS * 1000 + 150_000
   }, async (t) => {
-    const over = new AbortController()
-    try {
-      await check(t, over.signal)
-    } finally {
-      over.abort()
-    }
-  })
-}
-
-async function check (t: Test, signal: AbortSignal): Promise<void> {
-  const { url, nodes } = await startRedisCluster(t)
-  const slots = openSlots(t, nodes, HALFWAY_MS)
-  const setup = await prepareLoad(t, LEASE_MS)
-  const environment = {
-    ...await toReplicaEnvironment(t, url, setup.environment.TRIVET_CATALOG ?? ''), ...setup.environment
-  }
-  const places = await openPlaces(t, { signal, places: 3, spares: IS_LONG ? 3 : 0, environment })
-  const origin = await startNginx(t, places.map(({ port }) => port))
-  await checkLoad(t, `${origin}/mcp`, setup, async () => {
-    const end = performance.now() + SECONDS * 1000
-    const killing = IS_LONG ? killInTurn(places, KILL_EVERY_MS, end) : 0
-    const [moves, kills] = await Promise.all([moveSlots(slots, end), killing])
-    return `${SECONDS} s: ${moves} slots moved, ${kills} replicas killed`
+    const { url, nodes } = await startRedisCluster(t)
+    const slots = openSlots(t, nodes, HALFWAY_MS)
+    await checkReplicas(t, {
+      stateUrl: url,
+      seconds: SECONDS,
+      makeFaults: async (end) => `${await moveSlots(slots, end)} slots moved`
+    })
   })
 }
 

@@ -8,13 +8,13 @@ import t, { type Test } from 'tap'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
-import { hasNginx, startNginx } from '../servers/nginx.ts'
+import { hasNginx } from '../servers/nginx.ts'
 import { startRedisFailover, type RedisFailover } from '../servers/redis-failover.ts'
 import { hasRedisServer } from '../servers/redis-server.ts'
-import { toReplicaEnvironment } from '../helpers/replicas.ts'
 import type { Message } from '../helpers/request.ts'
 import { TaskClient, toFiles } from '../tasks/task-client.ts'
-import { openPlaces, type Place } from './places.ts'
+import { openChaosPlaces, PLACES } from './chaos-places.ts'
+import type { Place } from './places.ts'
 import { postAgain } from './post-again.ts'
 
 const { CHAOS_TASKS } = process.env
@@ -28,7 +28,6 @@ const STEP_MS = 300
 /** A replica of a busy machine may renew late, which counts as a loss: a long run is no test of that. */
 const LEASE_MS = CHAOS_TASKS === undefined ? 1500 : 5000
 const KILL_EVERY_MS = 1000
-const PLACES = 3
 const SPARES = CHAOS_TASKS === undefined ? 3 : Math.ceil(0.3 * TASKS)
 /** The master's last writes, which its replica never gets: none of them may be acknowledged. */
 const CUT_OFF_MS = 300
@@ -83,17 +82,9 @@ async function check (t: Test, over: AbortController): Promise<void> {
     "{ task: { type: 'string' } } }"
   const catalog = await writeCatalog(t, toFiles({ work: [options, toTool(file)] }))
   const redis = await startRedisFailover(t)
-  const places = await openPlaces(t, {
-    signal: over.signal,
-    places: PLACES,
-    spares: SPARES,
-    environment: {
-      ...await toReplicaEnvironment(t, redis.url, catalog),
-      TRIVET_TASK_LEASE_MS: String(LEASE_MS),
-      TRIVET_WATCH: 'off'
-    }
+  const { url, places } = await openChaosPlaces(t, {
+    stateUrl: redis.url, catalog, leaseMs: LEASE_MS, spares: SPARES, signal: over.signal
   })
-  const url = `${await startNginx(t, places.map(({ port }) => port))}/mcp`
   const client = new TaskClient(async (parts) => await postAgain(url, parts))
   const created: Message[] = await Promise.all(
     Array.from({ length: TASKS }, async (_, index) => await client.call('work', { task: String(index) }))
