@@ -52,7 +52,7 @@ export function readPostgresUrl (url: string): PostgresAddress {
     password,
     ...passFile !== undefined && { passFile },
     database: database === '' ? user : database,
-    // As libpq does: whoever names authorities wants the server checked.
+    // libpq does so too: whoever names authorities wants the server checked.
     sslMode: sslMode === 'require' && ca !== undefined ? 'verify-ca' : sslMode,
     files: {
       ...ca !== undefined && { ca }, ...cert !== undefined && { cert }, ...key !== undefined && { key }

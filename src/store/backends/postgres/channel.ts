@@ -25,7 +25,7 @@ const FAST_POLL_MS = 200
 /** How long the first probe may take, in milliseconds. */
 const PROBE_MS = 1000
 const PAGE = 500
-/** A text that is not sent after this time rejects, in milliseconds. As a statement does. */
+/** How long a text may wait until it is sent, in milliseconds: as long as a statement. */
 const SEND_MS = 1400
 
 /**
@@ -120,7 +120,7 @@ export function createPostgresChannel (
     readAll().then(() => {
       isReading = true
       restore()
-      // Asked for when the last read had ended.
+      // This wake-up came when the last read had already ended.
       if (isAskedAgain) wake()
     }, (error: unknown) => {
       isReading = false

@@ -76,7 +76,7 @@ async function connectTo (target: PostgresTarget, place: PostgresHost): Promise<
 /** Does without what the server refuses. */
 async function openAdapted (target: PostgresTarget, place: PostgresHost): Promise<PostgresConnection> {
   const mayDoWithoutTls = target.address.sslMode === 'prefer'
-  // As libpq does: a Unix socket needs no TLS.
+  // A Unix socket needs no TLS. libpq uses none there either.
   let tls = place.host.startsWith('/') ? undefined : target.tls
   for (;;) {
     const wasPooled = target.isPooled

@@ -14,7 +14,7 @@ interface PostgresEventLogOptions extends EventLogLimits {
   readonly maxBytes?: number
 }
 
-/** An event that is not appended after this time rejects, in milliseconds. As a statement does. */
+/** How long an event may wait until it is appended, in milliseconds: as long as a statement. */
 const APPEND_MS = 1400
 
 interface Appended extends Waiter<void> { readonly stream: string, readonly event: LoggedEvent }

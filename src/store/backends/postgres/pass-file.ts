@@ -19,15 +19,15 @@ export async function readPassFile (
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new PostgresError(`the file of passfile, ${file}, cannot be read (${String(codeOf(error))})`)
   })
-  const asked = [host.startsWith('/') ? 'localhost' : host, String(port), database, user]
+  const fields = [host.startsWith('/') ? 'localhost' : host, String(port), database, user]
   for (const line of text.split(/\r?\n/)) {
     if (line.startsWith('#')) continue
-    const { values, rest } = readFields(line, asked.length)
-    const isFit = values.length === asked.length &&
-      asked.every((one, index) => values[index] === '*' || values[index] === one)
+    const { values, rest } = readFields(line, fields.length)
+    const isFit = values.length === fields.length &&
+      fields.every((one, index) => values[index] === '*' || values[index] === one)
     if (isFit) return unescape(rest)
   }
-  throw new PostgresError(`no line of the file of passfile, ${file}, is for ${asked.join(':')}`)
+  throw new PostgresError(`no line of the file of passfile, ${file}, is for ${fields.join(':')}`)
 }
 
 /** Returns the first fields, and what comes after them: a password may have colons without a backslash. */

@@ -16,11 +16,11 @@ export class PostgresError extends Error {
 
 const QUOTED = /'[^']*'|"[^"]*"/g
 const FRAME = /^\s+at /
-/** Of data and of constraints: their messages quote what was sent. */
+/** The codes of errors whose messages quote what was sent: those of data and of constraints. */
 const QUOTES_DATA = /^2[23]...$/
 /**
- * Of mistakes in statements and in their data: a name may be too long for an index. A missing right is no
- * mistake: an operator may give it back.
+ * The codes of mistakes in statements and in their data: a name may be too long for an index. A missing right
+ * is no mistake: an operator may give it back.
  */
 const IS_MISTAKE = /^(?:22...|42(?!501)...|54000)$/
 

@@ -27,29 +27,32 @@ export function createReads (runner: StatementRunner, statements: RecordStatemen
   let lockedUntil = 0
 
   const ask = gatherTurns<Read>((reads) => {
-    const asked = new Map<string, Read[]>()
+    const readsById = new Map<string, Read[]>()
     for (const read of reads) {
       // Neither has a slash in the owner.
       const id = `${read.key.owner}/${read.key.name}`
-      const same = asked.get(id)
-      if (same === undefined) asked.set(id, [read])
-      else same.push(read)
+      const group = readsById.get(id)
+      if (group === undefined) readsById.set(id, [read])
+      else group.push(read)
     }
-    answer([...asked.values()]).catch((error: unknown) => { for (const { reject } of reads) reject(error) })
+    answer([...readsById.values()]).catch((error: unknown) => {
+      for (const { reject } of reads) reject(error)
+    })
   })
 
-  async function answer (asked: ReadonlyArray<readonly Read[]>): Promise<void> {
-    const keys = asked.flatMap(([first]) => first === undefined ? [] : [first.key])
+  /** @param groups the reads of each record. */
+  async function answer (groups: ReadonlyArray<readonly Read[]>): Promise<void> {
+    const keys = groups.flatMap(([first]) => first === undefined ? [] : [first.key])
     const found = new Map<number, AnswerRow>()
     for (const row of await runner.run(statements.read, toArrays(keys))) found.set(readNumber(row[0]), row)
-    for (const [index, same] of asked.entries()) {
+    for (const [index, group] of groups.entries()) {
       const row = found.get(index + 1)
       const record = row && readRecord(row)
       if (row === undefined || record === undefined || row[4] !== true) {
-        for (const { resolve } of same) resolve(record)
+        for (const { resolve } of group) resolve(record)
       } else {
-        use(same, record, row[5] === true).catch((error: unknown) => {
-          for (const { reject } of same) reject(error)
+        use(group, record, row[5] === true).catch((error: unknown) => {
+          for (const { reject } of group) reject(error)
         })
       }
     }

@@ -83,14 +83,14 @@ function createRemoval (runner: StatementRunner, statement: Statement) {
     /** Resolves to whether there may be more. */
     async removeSome (): Promise<boolean> {
       const begunAt = clock.monotonic()
-      const asked = size
+      const batch = size
       try {
-        const [[count] = []] = await runner.run(statement, [asked])
+        const [[count] = []] = await runner.run(statement, [batch])
         if (clock.monotonic() - begunAt < QUICK_MS) size = Math.min(BATCH, size * 2)
-        return readNumber(count) === asked
+        return readNumber(count) === batch
       } catch (error) {
-        if (asked === 1 || !hasCode(error, STATEMENT_TIMEOUT)) throw error
-        size = Math.ceil(asked / 2)
+        if (batch === 1 || !hasCode(error, STATEMENT_TIMEOUT)) throw error
+        size = Math.ceil(batch / 2)
         return true
       }
     }

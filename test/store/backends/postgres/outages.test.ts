@@ -185,7 +185,7 @@ if (hasPostgresServer(t)) {
     await create(store, OTHER)
     await server.sql("UPDATE indexed.records SET expires_at = expires_at - 60000 WHERE name = 'other'")
     const client = await openClient(t, server)
-    // As CREATE INDEX does.
+    // CREATE INDEX takes this lock.
     await client.query('BEGIN; LOCK TABLE indexed.records IN SHARE MODE')
     const extending = store.read(OTHER)
     t.equal(textOf(await within(store.read(KEY), 'the record', 500)), '0', 'of the same turn')
