@@ -17,13 +17,13 @@ const MAX_WAITING = 10_000
 interface OrderLimits {
   /** An item without an answer rejects after this time, the wait for its statement included. */
   readonly deadlineMs: number
-  /** Of more items each rejects at once. 10,000 by default. */
+  /** With this many waiting, a further item rejects at once. 10,000 by default. */
   readonly maxWaiting?: number
   /** Called when nothing runs or waits any more. */
   onIdle? (): void
 }
 
-interface Asked<Item> { readonly item: Item, readonly number: number, readonly timer: Timer }
+interface Entry<Item> { readonly item: Item, readonly number: number, readonly timer: Timer }
 
 /** @param run takes the items of a turn, in parts. It must not throw. */
 export function gatherTurns<Item> (run: (items: readonly Item[]) => void): (item: Item) => void {
@@ -50,22 +50,22 @@ export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
   run: (items: readonly Item[]) => Promise<void>,
   { deadlineMs, maxWaiting = MAX_WAITING, onIdle = () => {} }: OrderLimits
 ): (item: Item) => void {
-  const waiting = new Set<Asked<Item>>()
+  const waiting = new Set<Entry<Item>>()
   let lastNumber = 0
   let isRunning = false
 
-  function refuse (asked: Asked<Item>, error: unknown): void {
-    timers.clear(asked.timer)
-    waiting.delete(asked)
-    asked.item.reject(error)
+  function refuse (entry: Entry<Item>, error: unknown): void {
+    timers.clear(entry.timer)
+    waiting.delete(entry)
+    entry.item.reject(error)
   }
 
-  function take (): Array<Asked<Item>> {
-    const some: Array<Asked<Item>> = []
-    for (const asked of waiting) {
-      if (some.push(asked) === MAX_ITEMS) break
+  function take (): Array<Entry<Item>> {
+    const some: Array<Entry<Item>> = []
+    for (const entry of waiting) {
+      if (some.push(entry) === MAX_ITEMS) break
     }
-    for (const asked of some) waiting.delete(asked)
+    for (const entry of some) waiting.delete(entry)
     return some
   }
 
@@ -77,8 +77,8 @@ export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
         await run(some.map(({ item }) => item))
         for (const { timer } of some) timers.clear(timer)
       } catch (error) {
-        for (const asked of some) refuse(asked, error)
-        for (const asked of waiting) if (asked.number <= begunAt) refuse(asked, error)
+        for (const entry of some) refuse(entry, error)
+        for (const entry of waiting) if (entry.number <= begunAt) refuse(entry, error)
       }
     }
     isRunning = false
@@ -91,12 +91,12 @@ export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
       return
     }
     const late = () => {
-      refuse(asked, new PostgresError(`PostgreSQL did not answer within ${deadlineMs} ms`))
+      refuse(entry, new PostgresError(`PostgreSQL did not answer within ${deadlineMs} ms`))
     }
     // After the turn of the event loop that reads sockets: a busy process may have the answer already.
     const timer = timers.setTimeout(() => { setImmediate(late) }, deadlineMs)
-    const asked = { item, number: ++lastNumber, timer }
-    waiting.add(asked)
+    const entry = { item, number: ++lastNumber, timer }
+    waiting.add(entry)
     if (isRunning) return
     isRunning = true
     setImmediate(runAll)

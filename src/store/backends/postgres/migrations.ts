@@ -8,7 +8,7 @@ import { quoteText, readNumber, readText, type AnswerRow } from './statement.ts'
 
 /** Replicas that start together wait for the one that migrates. */
 const MIGRATION_LIMITS = "SET LOCAL lock_timeout = '4s'; SET LOCAL statement_timeout = '20s'"
-/** As `server_version_num` has it. */
+/** In the form of `server_version_num`. */
 const OLDEST_SERVER = 120_000
 const MISSING_RIGHT = '42501'
 const TABLE_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE']
