@@ -25,8 +25,6 @@ const kinds = new Map(tools(toolCount).map(({ name, kind }) => [name, kind]))
 const texts = new Map(prompts().map(({ name, text }) => [name, text]))
 const listResult = ready(lists)
 const readResults = new Map(Object.entries(reads).map(([uri, result]) => [uri, ready(result)]))
-const BRACE = Buffer.from('}')
-
 const METHODS = {
   'tools/list': () => listResult,
   'tools/call': ({ name, arguments: args }) => {
@@ -52,8 +50,8 @@ app.post('/mcp', (request, reply) => {
   const { id, method, params } = request.body
   const result = METHODS[method](params)
   reply.header('content-type', 'application/json')
-  if (result instanceof Promise) return result.then((settled) => respond(id, settled))
-  reply.send(respond(id, result))
+  if (result instanceof Promise) return result.then((settled) => respond(reply, id, settled))
+  respond(reply, id, result)
 })
 
 if (isLogging) {
@@ -72,9 +70,27 @@ function ready (result) {
   return Buffer.byteLength(result) < LEAST_BUFFER ? result : Buffer.from(result)
 }
 
-function respond (id, result) {
+function respond (reply, id, result) {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`
-  return typeof result === 'string' ? `${head}${result}}` : Buffer.concat([Buffer.from(head), result, BRACE])
+  if (typeof result === 'string') return reply.send(`${head}${result}}`)
+  sendReady(reply, head, result)
+  return reply
+}
+
+/** Writes the bytes between two texts, without a copy of them. */
+function sendReady (reply, head, result) {
+  const { raw } = reply
+  const { writeHead, end } = raw
+  const length = Buffer.byteLength(head) + result.length + 1
+  raw.writeHead = (status, headers) => writeHead.call(raw, status, { ...headers, 'content-length': length })
+  raw.end = () => {
+    raw.socket.cork()
+    raw.write(head)
+    raw.write(result)
+    end.call(raw, '}')
+    raw.socket.uncork()
+  }
+  reply.send(result)
 }
 
 /** Reads a file of the catalog for this request. */

@@ -58,17 +58,31 @@ export function readMessage (body: unknown): Message {
   return { id: body.id, method, params }
 }
 
-/** @param result as JSON. It is not parsed again: results are serialised once. */
-export function toResultResponse (id: RequestId, result: string): string
-export function toResultResponse (id: RequestId, result: Buffer): Buffer
-export function toResultResponse (id: RequestId, result: string | Buffer): string | Buffer
-export function toResultResponse (id: RequestId, result: string | Buffer): string | Buffer {
-  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`
-  if (typeof result === 'string') return head + result + '}'
-  return Buffer.concat([Buffer.from(head), result, closingBrace])
+/** A response with bytes that are ready. They stand between two texts, and are not copied. */
+export class ReadyResponse {
+  readonly head: string
+  readonly result: Buffer
+  readonly tail = '}'
+
+  constructor (head: string, result: Buffer) {
+    this.head = head
+    this.result = result
+  }
+
+  /** In bytes. */
+  get length (): number { return Buffer.byteLength(this.head) + this.result.length + this.tail.length }
+
+  toString (): string { return this.head + this.result.toString() + this.tail }
 }
 
-const closingBrace = Buffer.from('}')
+/** @param result as JSON. It is not parsed again: results are serialised once. */
+export function toResultResponse (id: RequestId, result: string): string
+export function toResultResponse (id: RequestId, result: Buffer): ReadyResponse
+export function toResultResponse (id: RequestId, result: string | Buffer): string | ReadyResponse
+export function toResultResponse (id: RequestId, result: string | Buffer): string | ReadyResponse {
+  const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`
+  return typeof result === 'string' ? head + result + '}' : new ReadyResponse(head, result)
+}
 
 /** Writes an answer. It has no `id` where the id is `undefined`: the specification allows no null id. */
 export function toErrorResponse (id: RequestId | undefined, error: ProtocolError): string {

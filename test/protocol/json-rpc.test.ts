@@ -67,6 +67,12 @@ t.test('answers a result under the id of the request (54)', async (t) => {
   t.same(JSON.parse(toResultResponse(7, '{"x":"é"}')), { jsonrpc: '2.0', id: 7, result: { x: 'é' } })
 })
 
+t.test('answers with bytes that are ready, under the id of the request (54)', async (t) => {
+  const response = toResultResponse('é', Buffer.from('{"x":"é"}'))
+  t.same(JSON.parse(String(response)), { jsonrpc: '2.0', id: 'é', result: { x: 'é' } })
+  t.equal(response.length, Buffer.byteLength(String(response)))
+})
+
 t.test('answers an error under the id of the request, with its data if it has any (57, 59)', async (t) => {
   t.same(JSON.parse(toErrorResponse(7, invalidParams('no'))), {
     jsonrpc: '2.0', id: 7, error: { code: -32602, message: 'Invalid params: no' }

@@ -7,6 +7,7 @@ import type { Outlet } from '../../request/pipeline/caller.ts'
 import { ClientGone, type Lifetime } from '../../request/pipeline/lifetime.ts'
 import type { AnswerDependencies } from '../era.ts'
 import { openEventStream, type EventStream } from '../event-stream.ts'
+import { sendJson } from '../json-reply.ts'
 import { sendError } from '../replies.ts'
 
 export class ModernOutlet implements Outlet {
@@ -43,7 +44,7 @@ export class ModernOutlet implements Outlet {
     const response = toResultResponse(this.#id, result)
     if (!this.#dependencies.waitingBytes.take(this.#reply, response.length)) this.fail(answerDropped())
     else if (this.#stream !== undefined) this.#stream.end(response.toString())
-    else this.#reply.header('content-type', 'application/json').send(response)
+    else sendJson(this.#reply, response)
   }
 
   openStream (): EventStream {

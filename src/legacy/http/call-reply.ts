@@ -4,9 +4,10 @@
 import type { FastifyReply } from 'fastify'
 import type { AnswerDependencies } from '../../http/era.ts'
 import { openEventStream, type EventStream } from '../../http/event-stream.ts'
+import { sendJson } from '../../http/json-reply.ts'
 import { sendError } from '../../http/replies.ts'
 import { answerDropped, InsufficientScope, type ProtocolError } from '../../protocol/errors.ts'
-import { toErrorResponse, type RequestId } from '../../protocol/json-rpc.ts'
+import { toErrorResponse, type ReadyResponse, type RequestId } from '../../protocol/json-rpc.ts'
 import { hasStreamPolling } from '../../protocol/revisions.ts'
 import type { CallStream, CallStreams } from '../sessions/call-streams.ts'
 import type { Session } from '../sessions/session.ts'
@@ -31,8 +32,7 @@ export class CallReply {
   readonly #dependencies: CallReplyDependencies
   readonly #requests: readonly RequestId[]
   readonly #queue: BatchQueue | undefined
-  /** Buffers are not converted to strings: a list may be large. */
-  readonly #responses: Array<string | Buffer>
+  readonly #responses: Array<string | ReadyResponse>
   #pendingCount: number
   #open: { readonly stream: EventStream, readonly log: CallStream } | undefined
 
@@ -73,7 +73,7 @@ export class CallReply {
   }
 
   /** Answers one of the requests. The last answer ends the reply. */
-  respond (id: RequestId, response: string | Buffer): void {
+  respond (id: RequestId, response: string | ReadyResponse): void {
     if (!this.#dependencies.waitingBytes.take(this.#reply, response.length)) return this.#drop(id)
     if (this.#open === undefined) this.#responses.push(response)
     else this.send(response.toString())
@@ -125,8 +125,8 @@ export class CallReply {
     } else if (this.#responses.length === 0) {
       this.#reply.code(202).send()
     } else {
-      const body = this.#queue === undefined ? this.#responses[0] : `[${this.#responses.join(',')}]`
-      this.#reply.code(200).header('content-type', 'application/json').send(body)
+      const [first = ''] = this.#responses
+      sendJson(this.#reply.code(200), this.#queue === undefined ? first : `[${this.#responses.join(',')}]`)
     }
   }
 

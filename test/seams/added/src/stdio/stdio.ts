@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { ANONYMOUS } from '../access/principal.ts'
 import { readEnvelope } from '../protocol/envelope.ts'
 import {
-  isRequest, readMessage, toErrorResponse, toResultResponse, type Request
+  isRequest, readMessage, toErrorResponse, toResultResponse, type ReadyResponse, type Request
 } from '../protocol/json-rpc.ts'
 import type { Caller, Outlet, RequestLog } from '../request/pipeline/caller.ts'
 import type { Pipeline } from '../request/pipeline/pipeline.ts'
@@ -21,7 +21,7 @@ function toCaller ({ id, params }: Request, log: RequestLog): Caller {
 }
 
 function toOutlet ({ id }: Request): Outlet {
-  const write = (json: string | Buffer) => { stdout.write(`${String(json)}\n`) }
+  const write = (json: string | ReadyResponse) => { stdout.write(`${String(json)}\n`) }
   const end = (json?: string) => { if (json !== undefined) write(json) }
   const sink: MessageSink = {
     send: write, end, keepAlive () {}, cut () {}, onDrain () {}, onClose () {}, isBlocked: false
