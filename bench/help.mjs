@@ -37,6 +37,7 @@ Options
                      npm install --no-save --prefix bench/peers @platformatic/mcp @prefecthq/fastmcp-ts
                      (or give folders of built checkouts instead of the names)
   --json FILE        the file for all figures; a new file in bench/results/ by default
+  --svg FILE         measures nothing: draws the section calls of the file of a run as docs/benchmark.svg
   --quick, --list, --help
 
 Servers

@@ -33,7 +33,8 @@ const FLAGS = {
   build: { type: 'string', default: ROOT },
   against: { type: 'string', multiple: true, default: [] },
   calm: { type: 'string', default: '0' },
-  json: { type: 'string' }
+  json: { type: 'string' },
+  svg: { type: 'string' }
 }
 
 /** @param {string[]} args */
@@ -62,7 +63,8 @@ export function readOptions (args) {
     nodes: readNodes(values.node),
     main: readBuild(values.build),
     against: values.against.map(readOther),
-    json: values.json
+    json: values.json,
+    svg: values.svg
   }
 }
 

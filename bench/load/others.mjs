@@ -5,7 +5,7 @@ import { cpus } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A turn is calm if other processes used at most this share of the machine. */
-const CALM_SHARE = 0.1
+export const CALM_SHARE = 0.1
 const PAUSE_MS = 1000
 
 /**
@@ -21,6 +21,13 @@ export function watchOthers () {
     const others = after.busy - before.busy - serverMs - (user + system) / 1000
     return Math.max(0, others / (after.total - before.total || 1))
   }
+}
+
+/** Resolves to the share of the machine that other processes use now. */
+export async function measureOthers () {
+  const shareOfOthers = watchOthers()
+  await sleep(PAUSE_MS)
+  return shareOfOthers(0)
 }
 
 /**

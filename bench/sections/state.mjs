@@ -19,8 +19,8 @@ import { workspacePath } from '../workspace.mjs'
 
 const TOOLS = 50
 const SECRET = 'sealed for the length of a benchmark'
-/** The least rate of a tool that updates state, as a share of the rate of a stateless tool. */
-const LEAST_SHARES = { memory: 0.8, lmdb: 0.3, Redis: 0.3, PostgreSQL: 0.3 }
+/** The most CPU of a call, as a multiple of that of a stateless one, by what it does with state. */
+const MOST = { [READING]: 1.2, [UPDATING]: 1.8 }
 
 export const name = 'state'
 export const about = 'updates and stateful calls on each backend, and sealed request state'
@@ -30,17 +30,20 @@ export async function run (options, show) {
   const catalog = workspacePath('catalog')
   await writeCatalog(catalog, TOOLS)
   await writeBasketTools(catalog)
-  const updates = []
-  const calls = []
+  const results = { updates: [], calls: [], leftOut }
+  const add = (part) => {
+    show(part)
+    for (const [key, value] of Object.entries(part)) results[key] = [...results[key], ...value]
+  }
   try {
-    for (const backend of backends) updates.push(...await measureUpdates(options, backend))
-    for (const backend of backends) calls.push(await measureCalls(options, catalog, backend))
+    for (const backend of backends) add({ updates: await measureUpdates(options, backend) })
+    for (const backend of backends) add({ calls: [await measureCalls(options, catalog, backend)] })
   } finally {
     await stop()
   }
-  const results = { updates, calls, requestStates: await measureRequestStates(options), leftOut }
-  show(results)
-  return results
+  const requestStates = await measureRequestStates(options)
+  show({ requestStates, leftOut })
+  return { ...results, requestStates }
 }
 
 async function measureCalls (options, catalog, { name: backend, addressOf }) {
@@ -69,31 +72,35 @@ async function refuseLostUpdates ({ server, rings, basketIds }) {
   if (changes !== answered) throw new Error(`${answered} updates were answered, but ${changes} are kept`)
 }
 
-export function print ({ updates, calls, requestStates, leftOut }) {
-  printTitle(`Updates through handles, ${IN_FLIGHT} in flight, in the Node of the benchmark itself`)
-  printTable(['', 'handles', 'updates/s', 'p50 ms', 'p99 ms', 'refused'], [
-    ...updates.map(({ backend, handles, perSecond, p50Ms, p99Ms, refused }) => {
-      const medians = [rounded(p50Ms.median), rounded(p99Ms.median), grouped(refused.median)]
-      return [backend, grouped(handles), spreadText(perSecond, grouped), ...medians]
-    }),
-    ...Object.entries(leftOut).map(([name, reason]) => [name, `left out: ${reason}`])
-  ])
+/** Prints the parts that it gets. */
+export function print ({ updates = [], calls = [], requestStates, leftOut = {} }) {
+  if (updates.length > 0) {
+    printTitle(`Updates through handles, ${IN_FLIGHT} in flight, in the Node of the benchmark itself`)
+    printTable(['', 'handles', 'updates/s', 'p50 ms', 'p99 ms', 'refused'], updates.map(toUpdateRow))
+  }
   for (const { backend, tools } of calls) {
     const columns = saturationColumns([['of stateless', 'ofStateless']])
     printServers(`tools/call with state in ${backend}`, tools, columns)
   }
+  for (const [name, reason] of Object.entries(leftOut)) printTitle(`${name} is left out: ${reason}`)
+  if (requestStates === undefined) return
   const { bytes, tokenBytes, sealsPerSecond, opensPerSecond } = requestStates
   printTitle(`Request state of ${bytes} bytes, ${tokenBytes} sealed`)
   const perSecond = (figures) => spreadText(figures, grouped)
   console.log(`${perSecond(sealsPerSecond)} seals/s, ${perSecond(opensPerSecond)} opens/s`)
 }
 
+function toUpdateRow ({ backend, handles, perSecond, p50Ms, p99Ms, refused }) {
+  const medians = [rounded(p50Ms.median), rounded(p99Ms.median), grouped(refused.median)]
+  return [backend, grouped(handles), spreadText(perSecond, grouped), ...medians]
+}
+
 export function yardsticks ({ calls }) {
-  return calls.flatMap(({ backend, tools }) => (
-    tools.filter(({ name }) => name === `${TRIVET}, ${UPDATING}`).map(({ node, ofStateless }) => ({
-      name: `tools/call that updates state of one without, ${backend}, Node ${node}`,
-      atLeast: LEAST_SHARES[backend],
-      figure: ofStateless.perSecond.median
+  return calls.flatMap(({ backend, tools }) => Object.entries(MOST).flatMap(([tool, atMost]) => (
+    tools.filter(({ name }) => name === `${TRIVET}, ${tool}`).map(({ node, ofStateless }) => ({
+      name: `CPU of ${tool}, of that of a stateless call, ${backend}, Node ${node}`,
+      atMost,
+      figure: ofStateless.cpuUs.median
     }))
-  ))
+  )))
 }

@@ -2,7 +2,9 @@
 // tasks costs while they do not.
 
 import { summarise } from '../figures/summary.mjs'
-import { grouped, printServers, rounded, saturationColumns, spreadText } from '../figures/table.mjs'
+import {
+  grouped, printServers, printTitle, rounded, saturationColumns, spreadText
+} from '../figures/table.mjs'
 import { interleave } from '../load/rounds.mjs'
 import { checkAnswers } from '../load/saturate.mjs'
 import { saturateInTurns } from '../load/turns.mjs'
@@ -28,13 +30,17 @@ export async function run (options, show) {
   const { backends, leftOut, stop } = await startBackends()
   const rates = []
   try {
-    for (const backend of backends) rates.push(await measureRates(options, catalog, backend))
+    for (const backend of backends) {
+      const measured = await measureRates(options, catalog, backend)
+      show({ rates: [measured] })
+      rates.push(measured)
+    }
   } finally {
     await stop()
   }
-  const results = { rates, costs: await measureCosts(options, catalog), leftOut }
-  show(results)
-  return results
+  const costs = await measureCosts(options, catalog)
+  show({ costs, leftOut })
+  return { rates, costs, leftOut }
 }
 
 async function measureRates (options, catalog, { name: backend, addressOf }) {
@@ -73,16 +79,18 @@ async function measureCosts (options, catalog) {
   })
 }
 
-export function print ({ rates, costs, leftOut }) {
-  const rest = Object.entries(leftOut).map(([backend, reason]) => [`${backend} is left out`, reason])
+/** Prints the parts that it gets. */
+export function print ({ rates = [], costs, leftOut = {} }) {
   for (const { backend, servers } of rates) {
     printServers(`Tasks begun and read as completed, ${IN_FLIGHT} in flight, in ${backend}`, servers, [
       ['tasks/s', ({ perSecond }) => spreadText(perSecond, grouped)],
       ['CPU µs of the service', ({ cpuUs }) => spreadText(cpuUs)],
       ['p50 ms', ({ p50Ms }) => rounded(p50Ms.median)],
       ['p99 ms', ({ p99Ms }) => rounded(p99Ms.median)]
-    ], backend === rates.at(-1).backend ? rest : [])
+    ])
   }
+  for (const [backend, reason] of Object.entries(leftOut)) printTitle(`${backend} is left out: ${reason}`)
+  if (costs === undefined) return
   printServers('tools/call that becomes no task, by `task` of the tool', costs, saturationColumns([
     ['of never', 'ofNever']
   ]))
