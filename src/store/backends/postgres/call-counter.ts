@@ -38,12 +38,12 @@ export function createPostgresCallCounter (
   `)
 
   // One statement at a time: the calls of one replica would wait for each other on the server.
-  const ask = gatherInOrder<CountedCall>(async (calls) => {
+  const ask = gatherInOrder<CountedCall>(async (calls, waitedMs) => {
     const rates = calls.flatMap((call, index) => call.rates.map((rate) => ({ rate, call: index + 1 })))
     const rows = await runner.run(statement, [
       rates.map(({ call }) => call), rates.map(({ rate }) => toKey(rate)),
       rates.map(({ rate }) => rate.calls), rates.map(({ rate }) => rate.perMs / PARTS)
-    ], deadlineMs)
+    ], { timeoutMs: deadlineMs, waitedMs })
     const used = new Map(rows.map(([call, place, waitMs]) => (
       [readNumber(call), { place: readNumber(place), waitMs: readNumber(waitMs) }]
     )))

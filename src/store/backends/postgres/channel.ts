@@ -151,9 +151,9 @@ export function createPostgresChannel (
     schedule()
   }
 
-  async function sendAll (texts: readonly Text[]): Promise<void> {
+  async function sendAll (texts: readonly Text[], waitedMs: number): Promise<void> {
     const values = [origin, texts.map(({ text }) => text), wakeups.channel]
-    const [row] = await runner.run(statements.send, values)
+    const [row] = await runner.run(statements.send, values, { waitedMs })
     if (row === undefined) {
       // A crash of the server has emptied the table, and nothing was sent.
       await runner.run(statements.begin, [random.uuid()])

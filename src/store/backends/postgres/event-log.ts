@@ -19,6 +19,7 @@ const APPEND_MS = 1400
 
 interface Appended extends Waiter<void> { readonly stream: string, readonly event: LoggedEvent }
 
+/** Each locks its streams before their events, and streams in their order: the sweep does too. */
 function createStatements ({ streams, events }: SchemaNames) {
   return {
     /** Arrays of streams, positions and texts, the maximum number of events, lifetime. */
@@ -33,19 +34,24 @@ function createStatements ({ streams, events }: SchemaNames) {
       kept AS (
         INSERT INTO ${streams} (stream, expires_at) SELECT stream, now + $5::bigint FROM latest, clock
         ON CONFLICT (stream) DO UPDATE SET expires_at = excluded.expires_at
+        RETURNING stream
       ),
       dropped AS (
-        DELETE FROM ${events} AS e USING latest
+        DELETE FROM ${events} AS e USING latest JOIN kept USING (stream)
         WHERE e.stream = latest.stream AND e.position <= latest.last - $4::bigint
       )
       INSERT INTO ${events} (stream, position, text)
-      SELECT stream, position, text FROM asked JOIN latest USING (stream) WHERE position > last - $4::bigint
+      SELECT stream, position, text FROM asked JOIN latest USING (stream) JOIN kept USING (stream)
+      WHERE position > last - $4::bigint
       ON CONFLICT (stream, position) DO NOTHING
     `),
     /** An array of streams. */
     remove: toStatement(`
-      WITH gone AS (DELETE FROM ${streams} WHERE stream = ANY ($1::text[]))
-      DELETE FROM ${events} WHERE stream = ANY ($1::text[])
+      WITH locked AS MATERIALIZED (
+        SELECT stream FROM ${streams} WHERE stream = ANY ($1::text[]) ORDER BY stream FOR UPDATE
+      ),
+      gone AS (DELETE FROM ${streams} AS s USING locked WHERE s.stream = locked.stream RETURNING s.stream)
+      DELETE FROM ${events} AS e USING gone WHERE e.stream = gone.stream
     `),
     /** stream, position. Returns a row for each event, and one without an event if there is none. */
     read: toStatement(`
@@ -65,13 +71,13 @@ export function createPostgresEventLog (
   const room = createLogRoom({ maxEvents, ttlMs, maxBytes, now: clock.monotonic })
 
   // In order, so that the events of a stream keep their order.
-  const ask = gatherInOrder<Appended>(async (all) => {
+  const ask = gatherInOrder<Appended>(async (all, waitedMs) => {
     await runner.run(statements.append, [
       all.map(({ stream }) => stream), all.map(({ event }) => event.position),
       all.map(({ event }) => event.text), maxEvents, ttlMs
-    ])
+    ], { waitedMs })
     for (const { resolve } of all) resolve()
-  }, { deadlineMs: APPEND_MS })
+  }, { deadlineMs: APPEND_MS, bytesOf: ({ event }) => event.text.length })
 
   return {
     async append (stream, event, holder) {

@@ -1,7 +1,7 @@
 // Gathers what is asked for in one turn of the event loop: a statement for many keys costs about as much as
 // one for a single key.
 
-import { timers, type Timer } from '../../../base/time.ts'
+import { clock, timers, type Timer } from '../../../base/time.ts'
 import { PostgresError } from './postgres-error.ts'
 
 /** Who waits for an answer. */
@@ -10,20 +10,26 @@ export interface Waiter<Answer> {
   reject (error: unknown): void
 }
 
-/** The most items of one statement. */
+/** The most items of one statement, and the most bytes of several. */
 const MAX_ITEMS = 100
+const MAX_BYTES = 262_144
 const MAX_WAITING = 10_000
+/** An item with less time left is not sent, in milliseconds: its statement could not end in time. */
+const LEAST_MS = 100
 
-interface OrderLimits {
-  /** An item without an answer rejects after this time, the wait for its statement included. */
+interface OrderOptions<Item> {
+  /** An item rejects after this time, in milliseconds, the wait for its statement included. */
   readonly deadlineMs: number
   /** With this many waiting, a further item rejects at once. 10,000 by default. */
   readonly maxWaiting?: number
+  /** The bytes of an item, for MAX_BYTES. 0 by default. */
+  bytesOf? (item: Item): number
   /** Called when nothing runs or waits any more. */
   onIdle? (): void
 }
 
-interface Entry<Item> { readonly item: Item, readonly number: number, readonly timer: Timer }
+/** What waits for its statement. */
+interface Entry<Item> { readonly item: Item, readonly since: number }
 
 /** @param run takes the items of a turn, in parts. It must not throw. */
 export function gatherTurns<Item> (run: (items: readonly Item[]) => void): (item: Item) => void {
@@ -43,60 +49,72 @@ export function gatherTurns<Item> (run: (items: readonly Item[]) => void): (item
 /**
  * Runs the items in their order, one statement after the other: those that come meanwhile share the next one.
  *
- * @param run answers the items. If it rejects, all of them do, and all that waited when it began: they would
- * wait as long for nothing.
+ * @param run answers the items, of which the first has waited for `waitedMs`. The deadline of the items that
+ * run is that of the statement. If it rejects, all of them do.
+ * @returns what adds an item. @param since when its wait began. Now by default.
  */
 export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
-  run: (items: readonly Item[]) => Promise<void>,
-  { deadlineMs, maxWaiting = MAX_WAITING, onIdle = () => {} }: OrderLimits
-): (item: Item) => void {
+  run: (items: readonly Item[], waitedMs: number) => Promise<void>,
+  { deadlineMs, maxWaiting = MAX_WAITING, bytesOf = () => 0, onIdle = () => {} }: OrderOptions<Item>
+): (item: Item, since?: number) => void {
   const waiting = new Set<Entry<Item>>()
-  let lastNumber = 0
   let isRunning = false
+  let timer: Timer | undefined
 
-  function refuse (entry: Entry<Item>, error: unknown): void {
-    timers.clear(entry.timer)
-    waiting.delete(entry)
-    entry.item.reject(error)
+  function refuseLate (leastMs: number): void {
+    const latest = clock.monotonic() - deadlineMs + leastMs
+    for (const entry of waiting) {
+      if (entry.since > latest) continue
+      waiting.delete(entry)
+      entry.item.reject(new PostgresError(`PostgreSQL did not answer within ${deadlineMs} ms`))
+    }
+  }
+
+  /** Watches the oldest. */
+  function watch (): void {
+    const [oldest] = waiting
+    if (timer !== undefined || oldest === undefined) return
+    // After the turn of the event loop that reads sockets: a busy process may have an answer already.
+    timer = timers.setTimeout(() => setImmediate(() => {
+      timer = undefined
+      refuseLate(0)
+      watch()
+    }), Math.max(oldest.since + deadlineMs - clock.monotonic(), 1))
   }
 
   function take (): Array<Entry<Item>> {
+    refuseLate(Math.min(LEAST_MS, deadlineMs / 3))
     const some: Array<Entry<Item>> = []
+    let bytes = 0
     for (const entry of waiting) {
-      if (some.push(entry) === MAX_ITEMS) break
+      bytes += bytesOf(entry.item)
+      if (some.length > 0 && (some.length === MAX_ITEMS || bytes > MAX_BYTES)) break
+      some.push(entry)
+      waiting.delete(entry)
     }
-    for (const entry of some) waiting.delete(entry)
     return some
   }
 
   async function runAll (): Promise<void> {
-    while (waiting.size > 0) {
-      const some = take()
-      const begunAt = lastNumber
+    for (let some = take(); some.length > 0; some = take()) {
+      const waitedMs = clock.monotonic() - Math.min(...some.map(({ since }) => since))
       try {
-        await run(some.map(({ item }) => item))
-        for (const { timer } of some) timers.clear(timer)
+        await run(some.map(({ item }) => item), waitedMs)
       } catch (error) {
-        for (const entry of some) refuse(entry, error)
-        for (const entry of waiting) if (entry.number <= begunAt) refuse(entry, error)
+        for (const { item } of some) item.reject(error)
       }
     }
     isRunning = false
     onIdle()
   }
 
-  return (item) => {
+  return (item, since = clock.monotonic()) => {
     if (waiting.size >= maxWaiting) {
       item.reject(new PostgresError(`${maxWaiting} writes wait for PostgreSQL`))
       return
     }
-    const late = () => {
-      refuse(entry, new PostgresError(`PostgreSQL did not answer within ${deadlineMs} ms`))
-    }
-    // After the turn of the event loop that reads sockets: a busy process may have the answer already.
-    const timer = timers.setTimeout(() => { setImmediate(late) }, deadlineMs)
-    const entry = { item, number: ++lastNumber, timer }
-    waiting.add(entry)
+    waiting.add({ item, since })
+    watch()
     if (isRunning) return
     isRunning = true
     setImmediate(runAll)

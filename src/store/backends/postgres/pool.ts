@@ -4,7 +4,7 @@ import { clock, random, timers, type Timer } from '../../../base/time.ts'
 import { connect, type PostgresTarget } from './connection.ts'
 import { hasCode, PostgresError, toPostgresError } from './postgres-error.ts'
 import type { Connection } from './postgres-connection.ts'
-import type { AnswerRow, Statement, StatementRunner } from './statement.ts'
+import type { AnswerRow, Statement, StatementRunner, StatementTime } from './statement.ts'
 
 /** A statement without an answer rejects after this time, the wait for a connection included. */
 const STATEMENT_TIMEOUT_MS = 1400
@@ -65,22 +65,23 @@ export class Pool implements StatementRunner {
     this.#options = options
   }
 
-  /** @param timeoutMs STATEMENT_TIMEOUT_MS by default, and at most. */
   async run (
-    statement: Statement, values: unknown[] = [], timeoutMs = STATEMENT_TIMEOUT_MS
+    statement: Statement, values: unknown[] = [], { timeoutMs = Infinity, waitedMs = 0 }: StatementTime = {}
   ): Promise<readonly AnswerRow[]> {
     if (this.#isClosed) throw new PostgresError('the connections to PostgreSQL are closed')
     if (this.#waiting.size >= MAX_WAITING) {
       throw new PostgresError(`${MAX_WAITING} statements wait for a connection to PostgreSQL`)
     }
+    const longest = clock.monotonic() < this.#shortUntil ? SHORT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS
+    const limitMs = Math.min(timeoutMs, longest)
+    const ms = Math.ceil(limitMs - waitedMs)
+    if (ms <= 0) throw new PostgresError(`PostgreSQL was not asked within ${limitMs} ms`)
     return await new Promise<readonly AnswerRow[]>((resolve, reject) => {
-      const longest = clock.monotonic() < this.#shortUntil ? SHORT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS
-      const ms = Math.min(timeoutMs, longest)
       const job: Job = {
         statement,
         values,
         // One with a shorter deadline of its own may be late on a server that works.
-        isFull: ms >= STATEMENT_TIMEOUT_MS,
+        isFull: limitMs >= STATEMENT_TIMEOUT_MS,
         timer: undefined,
         connection: undefined,
         isSettled: false,

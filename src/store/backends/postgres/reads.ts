@@ -84,15 +84,15 @@ export function createReads (runner: StatementRunner, statements: RecordStatemen
   }
 
   // One statement at a time: if it must wait for a lock or for a standby, the other connections stay free.
-  const extend = gatherInOrder<Use>(async (uses) => {
-    const expiries = clock.monotonic() < lockedUntil ? [] : await writeUses(uses)
+  const extend = gatherInOrder<Use>(async (uses, waitedMs) => {
+    const expiries = clock.monotonic() < lockedUntil ? [] : await writeUses(uses, waitedMs)
     const places = new Map(expiries.map(([place, expiry]) => [readNumber(place), readNumber(expiry)]))
     for (const [index, { resolve }] of uses.entries()) resolve(places.get(index + 1))
   }, { deadlineMs: EXTENSION_TIMEOUT_MS })
 
-  async function writeUses (uses: readonly Use[]): Promise<readonly AnswerRow[]> {
+  async function writeUses (uses: readonly Use[], waitedMs: number): Promise<readonly AnswerRow[]> {
     try {
-      return await runner.run(statements.extend, toArrays(uses.map(({ key }) => key)))
+      return await runner.run(statements.extend, toArrays(uses.map(({ key }) => key)), { waitedMs })
     } catch (error) {
       if (!hasCode(error, '55P03')) throw error
       lockedUntil = clock.monotonic() + LOCKED_FOR_MS

@@ -6,7 +6,7 @@ import type { RecordLifetime, StateKey, StateRecord, StateValue } from '../../re
 import { gatherTurns, type Waiter } from './gather.ts'
 import { PostgresError } from './postgres-error.ts'
 import type { RecordStatements } from './record-statements.ts'
-import { MAX_SHARED_BYTES, readNumber, type StatementRunner } from './statement.ts'
+import { readNumber, type StatementRunner } from './statement.ts'
 
 interface Replacement extends Waiter<StateRecord | undefined> {
   readonly key: StateKey
@@ -20,14 +20,14 @@ interface Replacement extends Waiter<StateRecord | undefined> {
   timer?: Timer
 }
 
+/** A larger value goes alone, in bytes: an array of values is sent as text. */
+const MAX_SHARED_BYTES = 16_384
 /** How many replacements of one record may wait for another one. */
 const MAX_WAITING = 1000
 /** How long they may wait, in milliseconds. */
 const MAX_WAIT_MS = 500
 /** A record that somebody else holds is tried again, without a connection meanwhile, for this time. */
 const HELD_MS = 1000
-/** How long a replacement may take with all its waiting, in milliseconds. */
-const TOTAL_MS = 1700
 /** The longest pause between two tries. */
 const RETRY_MS = 50
 
@@ -50,7 +50,7 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
   function replaceAlone (one: Replacement): void {
     const { key: { owner, name }, version, value, next, idleMs, endsAt } = one
     const values = [owner, name, version, value.bytes, next, idleMs, endsAt]
-    runner.run(statements.replace, values, toTimeout([one])).then(([row]) => {
+    runner.run(statements.replace, values, { waitedMs: waitOf([one]) }).then(([row]) => {
       settle(one, row?.[1] === true ? null : row?.[0] ?? undefined)
     }).catch((error: unknown) => { fail(one, error) })
   }
@@ -60,7 +60,7 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
       all.map(({ key }) => key.owner), all.map(({ key }) => key.name), all.map(({ version }) => version),
       all.map(({ value }) => value.bytes), all.map(({ next }) => next), all.map(({ idleMs }) => idleMs),
       all.map(({ endsAt }) => endsAt)
-    ], toTimeout(all)).then((rows) => {
+    ], { waitedMs: waitOf(all) }).then((rows) => {
       const expiries = new Map(rows.map(([place, expiry]) => [Number(place), expiry]))
       for (const [index, one] of all.entries()) settle(one, expiries.get(index + 1))
     }).catch((error: unknown) => { for (const one of all) fail(one, error) })
@@ -145,8 +145,8 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
 }
 
 /** In milliseconds. One that has waited must not wait as long again for a server that hangs. */
-const toTimeout = (all: readonly Replacement[]) => (
-  Math.min(...all.map(({ askedAt }) => askedAt)) + TOTAL_MS - clock.monotonic()
+const waitOf = (all: readonly Replacement[]) => (
+  clock.monotonic() - Math.min(...all.map(({ askedAt }) => askedAt))
 )
 
 /** The owner has no slash. */

@@ -7,8 +7,13 @@ import { STANDBY_MARK, NOW_MS } from './statement.ts'
 
 export const IS_TAKEN = -1
 export const IS_FULL = -2
+/** Another transaction holds an expired record of the name. */
+export const IS_HELD = -3
 
-/** Creates records of one owner, in their order. Returns for each its expiry, IS_TAKEN or IS_FULL. */
+/**
+ * Creates records of one owner, in their order. Returns for each its expiry, IS_TAKEN, IS_FULL or IS_HELD. It
+ * waits for no record: all others of the owner would wait too.
+ */
 export const toCreateRecords = (names: SchemaNames) => `
 CREATE OR REPLACE FUNCTION ${names.createRecords} (
   the_owner text, the_names text[], the_values bytea[], the_versions text[], the_idle_ms bigint[],
@@ -17,6 +22,7 @@ CREATE OR REPLACE FUNCTION ${names.createRecords} (
 DECLARE
   now_ms bigint;
   live bigint;
+  is_live boolean;
   expiry bigint;
   answers bigint[] := '{}';
 BEGIN
@@ -27,13 +33,20 @@ BEGIN
     LIMIT (SELECT max(l) FROM unnest(the_limits) AS l)
   ) AS counted);
   FOR at IN 1..cardinality(the_names) LOOP
-    IF EXISTS (
-      SELECT FROM ${names.records} WHERE owner = the_owner AND name = the_names[at] AND expires_at > now_ms
-    ) THEN
+    is_live := (
+      SELECT expires_at > now_ms FROM ${names.records} WHERE owner = the_owner AND name = the_names[at]
+    );
+    IF NOT is_live THEN
+      PERFORM FROM ${names.records} WHERE owner = the_owner AND name = the_names[at] AND expires_at <= now_ms
+      FOR NO KEY UPDATE SKIP LOCKED;
+    END IF;
+    IF is_live THEN
       expiry := ${IS_TAKEN};
       PERFORM ${STANDBY_MARK};
     ELSIF live >= the_limits[at] THEN
       expiry := ${IS_FULL};
+    ELSIF NOT is_live AND NOT FOUND THEN
+      expiry := ${IS_HELD};
     ELSE
       live := live + 1;
       expiry := least(now_ms + the_idle_ms[at] + least(the_idle_ms[at] / 100, 60000), the_ends[at]);

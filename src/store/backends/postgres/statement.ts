@@ -10,10 +10,17 @@ export interface Statement {
 
 export type AnswerRow = readonly unknown[]
 
+/** Both shorten the time of a statement, in milliseconds. */
+export interface StatementTime {
+  /** A deadline of its own. */
+  readonly timeoutMs?: number
+  /** How long its caller has waited already. */
+  readonly waitedMs?: number
+}
+
 /** Runs statements. Rejects in time, and runs none twice. */
 export interface StatementRunner {
-  /** @param timeoutMs may only shorten the time. */
-  run (statement: Statement, values?: unknown[], timeoutMs?: number): Promise<readonly AnswerRow[]>
+  run (statement: Statement, values?: unknown[], time?: StatementTime): Promise<readonly AnswerRow[]>
 }
 
 /**
@@ -36,9 +43,6 @@ export const NOW_MS = "(date_part('epoch', clock_timestamp()) * 1000)::bigint"
  */
 export const STANDBY_MARK = `CASE WHEN current_setting('synchronous_standby_names') <> ''
   THEN pg_logical_emit_message(true, 'trivet', '') END`
-
-/** A larger value goes alone, in bytes: an array of values is sent as text. */
-export const MAX_SHARED_BYTES = 16_384
 
 /** Quotes a name. */
 export function quoteName (name: string): string { return `"${name.replaceAll('"', '""')}"` }

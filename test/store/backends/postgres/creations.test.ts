@@ -1,8 +1,10 @@
 // Creations of one owner share statements, and nothing else.
 
 import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Client } from 'pg'
 import t from 'tap'
-import type { Statement, StatementRunner } from '../../../../src/store/backends/postgres/statement.ts'
+import type { StatementRunner } from '../../../../src/store/backends/postgres/statement.ts'
 import { openPostgresStateStore } from '../../../../src/store/backends/postgres/state-store.ts'
 import { toValue } from '../../../helpers/state-value.ts'
 import { hasPostgresServer, startPostgresServer } from '../../../servers/postgres-server.ts'
@@ -19,10 +21,10 @@ if (hasPostgresServer(t)) {
     const counts = { run: 0, most: 0 }
     let running = 0
     const runner: StatementRunner = {
-      async run (statement: Statement, values: unknown[]) {
+      async run (...statement) {
         counts.run++
         counts.most = Math.max(counts.most, ++running)
-        return await pool.run(statement, values).finally(() => { running-- })
+        return await pool.run(...statement).finally(() => { running-- })
       }
     }
     const store = openPostgresStateStore(runner, names)
@@ -60,5 +62,76 @@ if (hasPostgresServer(t)) {
     for (const result of made) {
       if (result.status === 'rejected') t.equal(result.reason.code, '54000')
     }
+  })
+
+  t.test('an expired record that somebody holds delays its own name alone', async (t) => {
+    const { store, create } = await openCounted(t, 'held')
+    for (const name of ['x', 'y']) await store.create({ owner: 'o', name }, toValue('x'), { idleMs: 1 }, 100)
+    await pause(50)
+    const client = new Client({ connectionString: server.url })
+    await client.connect()
+    t.teardown(async () => await client.end())
+    await client.query("BEGIN; SELECT FROM held.records WHERE name IN ('x', 'y') FOR UPDATE")
+    const held = create('o', 'x')
+    held.catch(() => {})
+    const begunAt = performance.now()
+    const others = await Promise.all(Array.from({ length: 50 }, async (_, index) => (
+      await create('o', `n${index}`)
+    )))
+    t.equal(others.filter((record) => typeof record === 'object').length, 50)
+    t.ok(performance.now() - begunAt < 500, `${performance.now() - begunAt} ms`)
+    await t.rejects(held, { name: 'StoreUnavailable', cause: { message: /somebody held a record/ } })
+    t.ok(performance.now() - begunAt < 2000)
+    const late = create('o', 'y')
+    await pause(100)
+    await client.query('ROLLBACK')
+    t.type(await late, 'object', 'and a short hold does no harm')
+  })
+
+  t.test('a lost connection is an outage of one statement', async (t) => {
+    const { create } = await openCounted(t, 'lost')
+    await create('o', 'first')
+    const creating = Promise.allSettled(Array.from({ length: 1000 }, async (_, index) => (
+      await create('o', `n${index}`)
+    )))
+    await server.sql(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'trivet'"
+    )
+    const rejected = (await creating).filter(({ status }) => status === 'rejected')
+    // Each idle connection is lost too, and may be taken before the loss is known.
+    t.ok(rejected.length <= 200, `${rejected.length} of 1,000`)
+  })
+
+  t.test('a creation without an answer, and a statement after it, take less than two seconds', async (t) => {
+    const hanging = await startPostgresServer(t)
+    const { pool, names } = await openPool(t, hanging.url)
+    const store = openPostgresStateStore(pool, names)
+    await store.create({ owner: 'o', name: 'n' }, toValue('x'), LIFETIME, 10_000)
+    hanging.freeze()
+    const begunAt = performance.now()
+    await Promise.all(Array.from({ length: 300 }, async (_, index) => {
+      const key = { owner: 'o', name: `n${index}` }
+      await t.rejects(store.create(key, toValue('x'), LIFETIME, 10_000), { name: 'StoreUnavailable' })
+      await t.rejects(store.delete(key), { name: 'StoreUnavailable' })
+    }))
+    t.ok(performance.now() - begunAt < 2000, `${performance.now() - begunAt} ms`)
+    hanging.thaw()
+    await store.close()
+  })
+
+  t.test('the creations that wait are bounded, over all owners', async (t) => {
+    const hanging = await startPostgresServer(t)
+    const { pool, names } = await openPool(t, hanging.url)
+    const store = openPostgresStateStore(pool, names)
+    hanging.freeze()
+    const all = await Promise.allSettled(Array.from({ length: 5100 }, async (_, index) => (
+      await store.create({ owner: `o${index % 3}`, name: `n${index}` }, toValue('x'), LIFETIME, 10_000)
+    )))
+    const refused = all.filter((result) => (
+      result.status === 'rejected' && /5000 creations wait/.test(result.reason.cause.message)
+    ))
+    t.equal(refused.length, 100)
+    hanging.thaw()
+    await store.close()
   })
 }

@@ -64,4 +64,32 @@ if (hasPostgresServer(t)) {
     await log.append('s', { position: 3, text: 'x' })
     t.strictSame(await log.read('s', 0), [{ position: 3, text: 'x' }])
   })
+
+  t.test('writes and the sweep of the same streams do not wait for each other in a circle', async (t) => {
+    const impatient = await startPostgresServer(t, { settings: ["deadlock_timeout = '50ms'"] })
+    const problems: string[] = []
+    const note = (error: unknown) => { problems.push(String(error)) }
+    const open = async (maxBytes: number) => {
+      const own = await openPool(t, impatient.url, 'circle')
+      const sweep = createSweep(own.pool, own.names, { onError: note })
+      t.teardown(async () => await sweep.close())
+      const limits = { names: own.names, maxEvents: 2, ttlMs: 5, maxBytes }
+      return { sweep, log: createPostgresEventLog(own.pool, limits) }
+    }
+    // The second one removes streams because it has no room.
+    const replicas = await Promise.all([1_000_000, 500].map(open))
+    let position = 0
+    const endsAt = performance.now() + 3000
+    await Promise.all(replicas.flatMap(({ log, sweep }) => [
+      (async () => { while (performance.now() < endsAt) await sweep.sweep() })(),
+      (async () => {
+        while (performance.now() < endsAt) {
+          await Promise.all(Array.from({ length: 60 }, async (_, index) => (
+            await log.append(`s${index % 30}`, { position: ++position, text: 'x'.repeat(200) }).catch(note)
+          )))
+        }
+      })()
+    ]))
+    t.strictSame(problems, [])
+  })
 }

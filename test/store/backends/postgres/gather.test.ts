@@ -71,11 +71,11 @@ if (hasPostgresServer(t)) {
   })
 }
 
-t.test('after a failure all that waited when it began reject, and later ones do not', async (t) => {
+t.test('a failure is one of its statement alone, and of those that exceed the bound', async (t) => {
   const runs: number[] = []
   const ask = gatherInOrder<Waiter<number> & { readonly number: number }>(async (items) => {
     runs.push(items.length)
-    await pause(20)
+    if (runs.length === 1) await pause(20)
     if (runs.length === 1) throw new Error('refused')
     for (const { resolve, number } of items) resolve(number)
   }, { deadlineMs: 5000, maxWaiting: 250 })
@@ -86,8 +86,23 @@ t.test('after a failure all that waited when it began reject, and later ones do 
   await until(() => runs.length === 1, 'the first run')
   t.strictSame(await Promise.all(all(300, 3)), [300, 301, 302])
   const reasons = (await early).map((result) => result.status === 'rejected' ? result.reason.message : '')
-  t.strictSame([...new Set(reasons)], ['refused', '250 writes wait for PostgreSQL'])
-  t.strictSame(runs, [100, 3])
+  t.strictSame(reasons, [
+    ...Array(100).fill('refused'), ...Array(150).fill(''), '250 writes wait for PostgreSQL'
+  ])
+  t.strictSame(runs, [100, 100, 53])
+})
+
+t.test('a statement has a bounded number of bytes, or one item', async (t) => {
+  const runs: number[][] = []
+  const ask = gatherInOrder<Waiter<void> & { readonly bytes: number }>(async (items) => {
+    runs.push(items.map(({ bytes }) => bytes))
+    for (const { resolve } of items) resolve()
+  }, { deadlineMs: 5000, bytesOf: ({ bytes }) => bytes })
+  const sizes = [100_000, 100_000, 100_000, 5_000_000, 1, 200_000, 62_143]
+  await Promise.all(sizes.map(async (bytes) => (
+    await new Promise<void>((resolve, reject) => { ask({ resolve, reject, bytes }) })
+  )))
+  t.strictSame(runs, [[100_000, 100_000], [100_000], [5_000_000], [1, 200_000, 62_143]])
 })
 
 t.test('what waits longer than the deadline rejects, and is not run', async (t) => {
@@ -95,13 +110,14 @@ t.test('what waits longer than the deadline rejects, and is not run', async (t) 
   const ask = gatherInOrder<Waiter<void>>(async (items) => {
     runs.push(items.length)
     await pause(1500)
+    throw new Error('the statement has failed')
   }, { deadlineMs: 30 })
   const begunAt = performance.now()
   const all = Array.from({ length: 150 }, async () => (
     await new Promise<void>((resolve, reject) => { ask({ resolve, reject }) })
   ))
-  t.ok((await Promise.allSettled(all)).every(({ status }) => status === 'rejected'))
+  t.ok((await Promise.allSettled(all.slice(100))).every(({ status }) => status === 'rejected'))
   t.ok(performance.now() - begunAt < 1400)
-  await pause(1600)
+  await t.rejects(Promise.all(all.slice(0, 100)), { message: 'the statement has failed' })
   t.strictSame(runs, [100])
 })

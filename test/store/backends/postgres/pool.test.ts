@@ -11,7 +11,10 @@ const toSleep = (seconds: number) => ({ name: `sleep-${seconds}`, text: `SELECT 
 if (hasPostgresServer(t)) {
   t.test('only a statement that had the full time shortens the time of the next ones', async (t) => {
     const { pool } = await openPool(t, (await startPostgresServer(t)).url)
-    await t.rejects(pool.run(toSleep(5), [], 100), { message: 'PostgreSQL did not answer within 100 ms' })
+    const short = pool.run(toSleep(5), [], { timeoutMs: 100 })
+    await t.rejects(short, { message: 'PostgreSQL did not answer within 100 ms' })
+    const late = pool.run(toSleep(0), [], { waitedMs: 1500 })
+    await t.rejects(late, { message: 'PostgreSQL was not asked within 1400 ms' })
     await pool.run(toSleep(0.6))
   })
 
