@@ -36,7 +36,9 @@ const LIMITS = [
   ['lock_timeout', '1001'],
   ['idle_in_transaction_session_timeout', '1300'],
   // A higher level hides that a commit did not wait for its standby.
-  ['client_min_messages', 'warning']
+  ['client_min_messages', 'warning'],
+  // An array of a statement has NULL for what is absent.
+  ['array_nulls', 'on']
 ] as const
 /** The server spells the limit of locks so. Nobody else sets it: a session that has it kept its limits. */
 export const OWN_LOCK_TIMEOUT = '1001ms'

@@ -85,4 +85,18 @@ if (hasPostgresServer(t)) {
     t.equal(typeof await other.create(KEY, toValue('2'), LIFETIME, 1), 'object', 'and count apart')
     t.equal(textOf(await one.read(KEY)), '0')
   })
+
+  t.test('a role that reads NULL in arrays as a text stores the same', async (t) => {
+    await server.sql(
+      'CREATE ROLE plain_arrays LOGIN SUPERUSER; ALTER ROLE plain_arrays SET array_nulls = off'
+    )
+    const store = await openStore(t, server.url.replace('//postgres@', '//plain_arrays@'), 'arrays')
+    await Promise.all(['a', 'b', 'c'].map(async (name) => {
+      const key = { owner: 'o', name }
+      const record = await store.create(key, toValue('0'), LIFETIME, 10)
+      if (typeof record === 'string') throw new Error(record)
+      await store.replace(key, record.version, toValue('1'))
+      t.equal(textOf(await store.read(key)), '1')
+    }))
+  })
 }
