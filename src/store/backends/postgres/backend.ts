@@ -6,5 +6,5 @@ export const postgresBackend: Backend = {
   rest: /^\/\/\S+$/,
   isShared: true,
   open: async (url, options) => await (await import('./open.ts')).openPostgresBackend(url, options),
-  writeSchema: async (prefix, role) => (await import('./schema-text.ts')).toSchemaText(prefix, role)
+  writeSchema: async (prefix, role) => (await import('./schema/schema-text.ts')).toSchemaText(prefix, role)
 }

@@ -6,7 +6,7 @@ import { PARTS, type CallCounter, type CountedRate, type UsedRate } from '../../
 import type { LocalCallCounter } from '../../../limits/local-call-counter.ts'
 import { gatherInOrder, type Waiter } from './gather.ts'
 import { toPostgresError } from './postgres-error.ts'
-import type { SchemaNames } from './schema.ts'
+import type { SchemaNames } from './schema/schema.ts'
 import { readNumber, toStatement, type StatementRunner } from './statement.ts'
 
 interface PostgresCallCounterOptions {

@@ -4,9 +4,9 @@
 import { singleFlight } from '../../../base/single-flight.ts'
 import { random, timers, type Timer } from '../../../base/time.ts'
 import type { Channel, ChannelListener } from '../../changes/channel-broadcast.ts'
-import type { PostgresTarget } from './connection.ts'
+import type { PostgresTarget } from './connections/connection.ts'
 import { gatherInOrder, type Waiter } from './gather.ts'
-import type { SchemaNames } from './schema.ts'
+import type { SchemaNames } from './schema/schema.ts'
 import { NOW_MS, readNumber, readText, toStatement, type StatementRunner } from './statement.ts'
 import { createWakeups } from './wakeups.ts'
 

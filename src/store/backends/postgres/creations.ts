@@ -6,7 +6,7 @@ import type { RecordLifetime, StateKey, StateRecord, StateValue } from '../../re
 import { gatherInOrder, type Waiter } from './gather.ts'
 import { isMistake, PostgresError } from './postgres-error.ts'
 import type { RecordStatements } from './record-statements.ts'
-import { IS_FULL, IS_HELD, IS_TAKEN } from './schema-functions.ts'
+import { IS_FULL, IS_HELD, IS_TAKEN } from './schema/schema-functions.ts'
 import { readNumber, type AnswerRow, type StatementRunner } from './statement.ts'
 
 type Created = StateRecord | 'taken' | 'full'

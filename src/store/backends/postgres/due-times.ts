@@ -3,7 +3,7 @@
 import { toTaken, type DueEntry, type DueTimes } from '../../records/due-times.ts'
 import { gatherTurns, type Waiter } from './gather.ts'
 import { throwAsUnavailable } from './postgres-error.ts'
-import type { SchemaNames } from './schema.ts'
+import type { SchemaNames } from './schema/schema.ts'
 import {
   NOW_MS, readNumber, readText, toStatement, type AnswerRow, type StatementRunner
 } from './statement.ts'

@@ -5,7 +5,7 @@ import { createLogRoom } from '../../../limits/log-room.ts'
 import type { EventLog, EventLogLimits, LoggedEvent } from '../../changes/event-log.ts'
 import { gatherInOrder, type Waiter } from './gather.ts'
 import { throwPostgresError } from './postgres-error.ts'
-import type { SchemaNames } from './schema.ts'
+import type { SchemaNames } from './schema/schema.ts'
 import { NOW_MS, readNumber, readText, toStatement, type StatementRunner } from './statement.ts'
 
 interface PostgresEventLogOptions extends EventLogLimits {

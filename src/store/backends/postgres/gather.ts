@@ -17,7 +17,7 @@ const MAX_WAITING = 10_000
 /** An item with less time left is not sent, in milliseconds: its statement could not end in time. */
 const LEAST_MS = 100
 
-interface OrderOptions<Item> {
+interface QueueOptions<Item> {
   /** An item rejects after this time, in milliseconds, the wait for its statement included. */
   readonly deadlineMs: number
   /** With this many waiting, a further item rejects at once. 10,000 by default. */
@@ -55,7 +55,7 @@ export function gatherTurns<Item> (run: (items: readonly Item[]) => void): (item
  */
 export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
   run: (items: readonly Item[], waitedMs: number) => Promise<void>,
-  { deadlineMs, maxWaiting = MAX_WAITING, bytesOf = () => 0, onIdle = () => {} }: OrderOptions<Item>
+  { deadlineMs, maxWaiting = MAX_WAITING, bytesOf = () => 0, onIdle = () => {} }: QueueOptions<Item>
 ): (item: Item, since?: number) => void {
   const waiting = new Set<Entry<Item>>()
   let isRunning = false

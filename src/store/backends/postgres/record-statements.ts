@@ -1,6 +1,6 @@
 // The statements of the store of records. Each operation is one of them.
 
-import type { SchemaNames } from './schema.ts'
+import type { SchemaNames } from './schema/schema.ts'
 import { STANDBY_MARK, NOW_MS, toStatement } from './statement.ts'
 
 /**

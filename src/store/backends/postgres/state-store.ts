@@ -6,7 +6,7 @@ import { PostgresError, throwAsUnavailable } from './postgres-error.ts'
 import { createRecordStatements } from './record-statements.ts'
 import { createReads, readRecord } from './reads.ts'
 import { createReplacements } from './replacements.ts'
-import type { SchemaNames } from './schema.ts'
+import type { SchemaNames } from './schema/schema.ts'
 import { readNumber, readText, type StatementRunner } from './statement.ts'
 
 /** Closing the store does not close the connections. */

@@ -2,7 +2,7 @@
 
 import { clock, random, timers, type Timer } from '../../../base/time.ts'
 import { hasCode } from './postgres-error.ts'
-import { toLock, type SchemaNames } from './schema.ts'
+import { toLock, type SchemaNames } from './schema/schema.ts'
 import { NOW_MS, readNumber, toStatement, type Statement, type StatementRunner } from './statement.ts'
 
 /** The longest time between two sweeps. Random, so that replicas do not meet. */

@@ -5,9 +5,9 @@ import { hash } from 'node:crypto'
 import { withinDeadline } from '../../../base/deadline.ts'
 import { pauseAfter } from '../../../base/retry.ts'
 import { clock, timers, type Timer } from '../../../base/time.ts'
-import { connect, type PostgresTarget } from './connection.ts'
-import type { Connection } from './postgres-connection.ts'
-import type { SchemaNames } from './schema.ts'
+import { connect, type PostgresTarget } from './connections/connection.ts'
+import type { Connection } from './connections/postgres-connection.ts'
+import type { SchemaNames } from './schema/schema.ts'
 import { quoteName, toStatement, type StatementRunner } from './statement.ts'
 
 interface WakeupsDependencies {

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { openPostgresBroadcast } from '../../../../src/store/backends/postgres/broadcast.ts'
 import type { Statement } from '../../../../src/store/backends/postgres/statement.ts'
-import { toNames } from '../../../../src/store/backends/postgres/schema.ts'
+import { toNames } from '../../../../src/store/backends/postgres/schema/schema.ts'
 import { createSweep } from '../../../../src/store/backends/postgres/sweep.ts'
 import { toChannelName } from '../../../../src/store/backends/postgres/wakeups.ts'
 import type { Broadcast } from '../../../../src/store/changes/broadcast.ts'

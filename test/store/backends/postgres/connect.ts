@@ -1,13 +1,13 @@
 // The parts of the backend over a pool of their own, for tests.
 
 import type { Test } from 'tap'
-import { readPostgresUrl } from '../../../../src/store/backends/postgres/address.ts'
+import { readPostgresUrl } from '../../../../src/store/backends/postgres/connections/address.ts'
 import {
   connect, createTarget, type PostgresTarget
-} from '../../../../src/store/backends/postgres/connection.ts'
-import { prepareSchema } from '../../../../src/store/backends/postgres/migrations.ts'
-import { Pool } from '../../../../src/store/backends/postgres/pool.ts'
-import { toNames, type SchemaNames } from '../../../../src/store/backends/postgres/schema.ts'
+} from '../../../../src/store/backends/postgres/connections/connection.ts'
+import { prepareSchema } from '../../../../src/store/backends/postgres/schema/migrations.ts'
+import { Pool } from '../../../../src/store/backends/postgres/connections/pool.ts'
+import { toNames, type SchemaNames } from '../../../../src/store/backends/postgres/schema/schema.ts'
 import { openPostgresStateStore } from '../../../../src/store/backends/postgres/state-store.ts'
 import type { StateStore } from '../../../../src/store/records/state-store.ts'
 

@@ -2,9 +2,9 @@
 // https://www.postgresql.org/docs/current/libpq-pgpass.html
 
 import { readFile } from 'node:fs/promises'
-import { codeOf } from '../../../base/words.ts'
+import { codeOf } from '../../../../base/words.ts'
 import type { PostgresAddress, PostgresHost } from './address.ts'
-import { PostgresError } from './postgres-error.ts'
+import { PostgresError } from '../postgres-error.ts'
 
 /** A colon or a backslash within a field has a backslash before it. */
 const FIELD = /((?:\\.|[^:\\])*)(?::|$)/y

@@ -3,10 +3,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { readPassFile } from '../../../../src/store/backends/postgres/pass-file.ts'
-import { makeFolder } from '../../../helpers/folder.ts'
-import { hasPostgresServer, startPostgresServer } from '../../../servers/postgres-server.ts'
-import { openStore } from './connect.ts'
+import { readPassFile } from '../../../../../src/store/backends/postgres/connections/pass-file.ts'
+import { makeFolder } from '../../../../helpers/folder.ts'
+import { hasPostgresServer, startPostgresServer } from '../../../../servers/postgres-server.ts'
+import { openStore } from '../connect.ts'
 
 const HOST = { host: 'db', port: 5432 }
 const USER = { database: 'trivet', user: 'ada' }

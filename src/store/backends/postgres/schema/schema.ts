@@ -1,6 +1,6 @@
 // The schema of one prefix: its tables, its functions and its versions.
 
-import { quoteName, quoteText } from './statement.ts'
+import { quoteName, quoteText } from '../statement.ts'
 
 /**
  * The version of the schema that this release makes. Each change is a new entry of MIGRATIONS in

@@ -6,13 +6,13 @@ import { chmod, copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { readPostgresUrl } from '../../../../src/store/backends/postgres/address.ts'
-import { connect, createTarget } from '../../../../src/store/backends/postgres/connection.ts'
-import { readTls } from '../../../../src/store/backends/postgres/tls.ts'
-import { makeFolder } from '../../../helpers/folder.ts'
+import { readPostgresUrl } from '../../../../../src/store/backends/postgres/connections/address.ts'
+import { connect, createTarget } from '../../../../../src/store/backends/postgres/connections/connection.ts'
+import { readTls } from '../../../../../src/store/backends/postgres/connections/tls.ts'
+import { makeFolder } from '../../../../helpers/folder.ts'
 import {
   hasPostgresServer, startPostgresServer, type PostgresServer
-} from '../../../servers/postgres-server.ts'
+} from '../../../../servers/postgres-server.ts'
 
 const run = promisify(execFile)
 

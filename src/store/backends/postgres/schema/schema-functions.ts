@@ -1,9 +1,9 @@
 // The functions of the schema. Each takes a lock in one statement and looks in the next one: a statement sees
 // what was committed before it began.
 
-import { PARTS } from '../../../limits/call-counter.ts'
+import { PARTS } from '../../../../limits/call-counter.ts'
 import { toLock, type SchemaNames } from './schema.ts'
-import { STANDBY_MARK, NOW_MS } from './statement.ts'
+import { STANDBY_MARK, NOW_MS } from '../statement.ts'
 
 export const IS_TAKEN = -1
 export const IS_FULL = -2

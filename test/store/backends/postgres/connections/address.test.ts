@@ -1,7 +1,9 @@
 // Reads the URLs of PostgreSQL.
 
 import t from 'tap'
-import { readPostgresUrl, type PostgresAddress } from '../../../../src/store/backends/postgres/address.ts'
+import {
+  readPostgresUrl, type PostgresAddress
+} from '../../../../../src/store/backends/postgres/connections/address.ts'
 
 const LOCAL: PostgresAddress = {
   hosts: [{ host: 'a', port: 5432 }], user: 'u', password: '', database: 'u', sslMode: 'prefer', files: {}

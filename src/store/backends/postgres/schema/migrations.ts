@@ -1,10 +1,10 @@
 // Brings the schema to the version of this release, and checks that the role may use it.
 
-import { toPostgresError } from './postgres-error.ts'
-import type { Connection } from './postgres-connection.ts'
+import { toPostgresError } from '../postgres-error.ts'
+import type { Connection } from '../connections/postgres-connection.ts'
 import { SCHEMA_VERSION, toColumns, toFunctions, toLock, type SchemaNames } from './schema.ts'
 import { toMigration } from './schema-text.ts'
-import { quoteText, readNumber, readText, type AnswerRow } from './statement.ts'
+import { quoteText, readNumber, readText, type AnswerRow } from '../statement.ts'
 
 /** Replicas that start together wait for the one that migrates. */
 const MIGRATION_LIMITS = "SET LOCAL lock_timeout = '4s'; SET LOCAL statement_timeout = '20s'"

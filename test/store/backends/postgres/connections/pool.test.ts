@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { Pool } from '../../../../src/store/backends/postgres/pool.ts'
-import { until } from '../../../helpers/deadline.ts'
-import { hasPostgresServer, startPostgresServer } from '../../../servers/postgres-server.ts'
-import { openPool } from './connect.ts'
+import { Pool } from '../../../../../src/store/backends/postgres/connections/pool.ts'
+import { until } from '../../../../helpers/deadline.ts'
+import { hasPostgresServer, startPostgresServer } from '../../../../servers/postgres-server.ts'
+import { openPool } from '../connect.ts'
 
 const PID = { name: 'pid', text: 'SELECT pg_backend_pid()' }
 const toSleep = (seconds: number) => ({ name: `sleep-${seconds}`, text: `SELECT pg_sleep(${seconds})` })

@@ -2,7 +2,7 @@
 
 import { toCountCalls, toCreateRecords } from './schema-functions.ts'
 import { OLDEST_USER, SCHEMA_VERSION, toLock, toNames, type SchemaNames } from './schema.ts'
-import { quoteName, quoteText } from './statement.ts'
+import { quoteName, quoteText } from '../statement.ts'
 
 /** @param found NULL if the SQL is to be run. */
 const toRunUnless = (found: string, sql: string) => `DO $do$ BEGIN

@@ -2,9 +2,9 @@
 
 import type { Socket } from 'node:net'
 import type { Client, QueryArrayConfig } from 'pg'
-import { timers } from '../../../base/time.ts'
-import { hasCode, PostgresError } from './postgres-error.ts'
-import type { AnswerRow, Statement, StatementRunner } from './statement.ts'
+import { timers } from '../../../../base/time.ts'
+import { hasCode, PostgresError } from '../postgres-error.ts'
+import type { AnswerRow, Statement, StatementRunner } from '../statement.ts'
 
 /** What connections have learnt about a pooler. */
 export interface PoolerTraits {

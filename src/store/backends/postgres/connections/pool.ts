@@ -1,10 +1,10 @@
 // A bounded number of connections. Statements wait for one of them, for a bounded time and in bounded number.
 
-import { clock, random, timers, type Timer } from '../../../base/time.ts'
+import { clock, random, timers, type Timer } from '../../../../base/time.ts'
 import { connect, type PostgresTarget } from './connection.ts'
-import { hasCode, PostgresError, toPostgresError } from './postgres-error.ts'
+import { hasCode, PostgresError, toPostgresError } from '../postgres-error.ts'
 import type { Connection } from './postgres-connection.ts'
-import type { AnswerRow, Statement, StatementRunner, StatementTime } from './statement.ts'
+import type { AnswerRow, Statement, StatementRunner, StatementTime } from '../statement.ts'
 
 /** A statement without an answer rejects after this time, the wait for a connection included. */
 const STATEMENT_TIMEOUT_MS = 1400

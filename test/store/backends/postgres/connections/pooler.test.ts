@@ -1,15 +1,15 @@
 // PostgreSQL behind PgBouncer.
 
 import t from 'tap'
-import { openPostgresBroadcast } from '../../../../src/store/backends/postgres/broadcast.ts'
-import { openPostgresStateStore } from '../../../../src/store/backends/postgres/state-store.ts'
-import { openBackend } from '../../../../src/store/backends/url-schemes.ts'
-import { until, within } from '../../../helpers/deadline.ts'
-import { createReadableLog } from '../../../helpers/log.ts'
-import { textOf, toValue } from '../../../helpers/state-value.ts'
-import { hasPgbouncer, startPgbouncer } from '../../../servers/pgbouncer.ts'
-import { hasPostgresServer, startPostgresServer } from '../../../servers/postgres-server.ts'
-import { openPool } from './connect.ts'
+import { openPostgresBroadcast } from '../../../../../src/store/backends/postgres/broadcast.ts'
+import { openPostgresStateStore } from '../../../../../src/store/backends/postgres/state-store.ts'
+import { openBackend } from '../../../../../src/store/backends/url-schemes.ts'
+import { until, within } from '../../../../helpers/deadline.ts'
+import { createReadableLog } from '../../../../helpers/log.ts'
+import { textOf, toValue } from '../../../../helpers/state-value.ts'
+import { hasPgbouncer, startPgbouncer } from '../../../../servers/pgbouncer.ts'
+import { hasPostgresServer, startPostgresServer } from '../../../../servers/postgres-server.ts'
+import { openPool } from '../connect.ts'
 
 const LIFETIME = { idleMs: 600_000 }
 const toKey = (name: string) => ({ owner: 'o', name })

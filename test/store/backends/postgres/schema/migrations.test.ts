@@ -2,15 +2,15 @@
 
 import { Client } from 'pg'
 import t, { type Test } from 'tap'
-import { readPostgresUrl } from '../../../../src/store/backends/postgres/address.ts'
-import { connect, createTarget } from '../../../../src/store/backends/postgres/connection.ts'
-import { findRisk, prepareSchema } from '../../../../src/store/backends/postgres/migrations.ts'
-import { toColumns, toNames } from '../../../../src/store/backends/postgres/schema.ts'
-import { messageOf } from '../../../../src/base/words.ts'
-import { openBackend, writeSchema } from '../../../../src/store/backends/url-schemes.ts'
-import { toValue } from '../../../helpers/state-value.ts'
-import { hasPostgresServer, startPostgresServer } from '../../../servers/postgres-server.ts'
-import { openPool, openStore } from './connect.ts'
+import { readPostgresUrl } from '../../../../../src/store/backends/postgres/connections/address.ts'
+import { connect, createTarget } from '../../../../../src/store/backends/postgres/connections/connection.ts'
+import { findRisk, prepareSchema } from '../../../../../src/store/backends/postgres/schema/migrations.ts'
+import { toColumns, toNames } from '../../../../../src/store/backends/postgres/schema/schema.ts'
+import { messageOf } from '../../../../../src/base/words.ts'
+import { openBackend, writeSchema } from '../../../../../src/store/backends/url-schemes.ts'
+import { toValue } from '../../../../helpers/state-value.ts'
+import { hasPostgresServer, startPostgresServer } from '../../../../servers/postgres-server.ts'
+import { openPool, openStore } from '../connect.ts'
 
 const LIFETIME = { idleMs: 600_000 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { hasPostgresServer, startPostgresServer } from '../../../servers/postgres-server.ts'
-import { openPool } from './connect.ts'
+import { hasPostgresServer, startPostgresServer } from '../../../../servers/postgres-server.ts'
+import { openPool } from '../connect.ts'
 
 const PID = { name: 'pid', text: 'SELECT pg_backend_pid()' }
 

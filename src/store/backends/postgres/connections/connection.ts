@@ -3,10 +3,10 @@
 import { connect as connectSocket, Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import { Client } from 'pg'
-import { withinDeadline } from '../../../base/deadline.ts'
+import { withinDeadline } from '../../../../base/deadline.ts'
 import type { PostgresAddress, PostgresHost } from './address.ts'
 import { readPassFile } from './pass-file.ts'
-import { hasCode, PostgresError, toPostgresError } from './postgres-error.ts'
+import { hasCode, PostgresError, toPostgresError } from '../postgres-error.ts'
 import {
   OWN_LOCK_TIMEOUT, PostgresConnection, STARTUP_LIMITS, type Connection, type PoolerTraits
 } from './postgres-connection.ts'

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import type { ConnectionOptions } from 'node:tls'
-import { codeOf } from '../../../base/words.ts'
+import { codeOf } from '../../../../base/words.ts'
 import type { PostgresAddress } from './address.ts'
 
 /**
