@@ -148,7 +148,9 @@ export class Cluster {
     const place = this.#at(index)
     place.options = { ...place.options, release }
     const { catalog, process } = place.replica
-    this.#parts.world.schedule(process, 0, () => { catalog.replace(this.#parts.releases[release]) })
+    this.#parts.world.schedule(process, 0, () => {
+      catalog.replace(catalog.current, this.#parts.releases[release])
+    })
   }
 
   /** Asks a replica to run a task that waits, or its undo, as an operator does. */

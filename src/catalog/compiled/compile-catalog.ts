@@ -2,6 +2,7 @@
 
 import type { ResourceDefinition } from '../../author/define-resource.ts'
 import type { ToolDefinition } from '../../author/define-tool.ts'
+import { runInTurns, type Stepwise } from '../../base/stepwise.ts'
 import { messageOf } from '../../base/words.ts'
 import type { HandleKind } from '../../store/records/handle-kind.ts'
 import {
@@ -113,17 +114,18 @@ class Compilation {
     const isEarly = dependencies.length === 0 || openDependencies === undefined
     const early = isEarly ? await list(undefined) : undefined
     this.#checkCreators(handles)
-    this.#problems.push(
+    await this.#step(() => this.#problems.push(
       ...findDuplicates('handle', handles, ({ kind }) => kind),
       ...findDuplicates('dependency', dependencies, ({ name }) => name),
       ...findDuplicates('tool', tools, toKey),
-      ...findDuplicates('prompt', prompts, toKey),
+      ...findDuplicates('prompt', prompts, toKey)
+    ))
+    await this.#step(() => this.#problems.push(
       ...findDuplicates('resource', [...unlisted, ...resources], toKey),
       ...findDuplicates('resource template', templates, toKey),
       ...findDuplicates('skill', skills, toKey)
-    )
+    ))
     this.#assertNoProblem()
-    await this.#options.yieldToRequests?.()
     // After all other problems, so that nothing is open when the catalog has one. Lists use what is open.
     const open = await this.#openDependencies(dependencies)
     this.#assertNoProblem()
@@ -133,14 +135,15 @@ class Compilation {
     if (this.#problems.length > 0) open?.release()
     this.#assertNoProblem()
 
-    const primitives = {
+    const primitives = await this.#step(() => ({
       tools: inOrder(tools),
       prompts: inOrder(prompts),
       resources: inOrder([...resources, ...unlisted]),
       templates: inOrder(templates),
       skills: inOrder(skills),
       listed: inOrder(entries)
-    }
+    }))
+    const version = await this.#inTurns(toCatalogVersion({ server, primitives, hierarchy, digest }))
     const parts = {
       server,
       primitives,
@@ -151,9 +154,19 @@ class Compilation {
       stamps,
       hierarchy,
       digest,
-      version: toCatalogVersion({ server, primitives, hierarchy, digest })
+      version
     }
-    return createSnapshot({ ...parts, dependencies: open }, this.#options)
+    return await this.#inTurns(createSnapshot({ ...parts, dependencies: open }, this.#options))
+  }
+
+  async #inTurns<T> (work: Stepwise<T>): Promise<T> {
+    return await runInTurns(work, this.#options.yieldToRequests ?? (() => undefined))
+  }
+
+  /** Lets requests run before a step whose time grows with the catalog. */
+  async #step<T> (work: () => T): Promise<T> {
+    await this.#options.yieldToRequests?.()
+    return work()
   }
 
   readonly #reporterOf = (located: Located<unknown>): ReportProblem => createReporter(this.#problems, located)
@@ -208,6 +221,7 @@ class Compilation {
   }
 
   #checkCreators (handles: ReadonlyArray<Compiled<HandleKind>>): void {
+    if (handles.length === 0) return
     const tools = new Set(this.#contents.tools.map(({ definition }) => definition.name))
     for (const { compiled: { createdBy }, located } of handles) {
       if (createdBy === undefined || tools.has(createdBy)) continue

@@ -1,6 +1,7 @@
 // The members that all compiled primitives have: the entry in a list, its position, and its scopes.
 
 import type { CommonOptions, WhenMissing } from '../../author/definition.ts'
+import { runAtOnce, visitAll, type Stepwise } from '../../base/stepwise.ts'
 import type { Located } from './contents.ts'
 import { createReporter, type Problem } from './problem.ts'
 
@@ -36,7 +37,16 @@ export function toCompiledPrimitive (
 }
 
 export function byKey<P extends CompiledPrimitive> (all: readonly P[]): ReadonlyMap<string, P> {
-  return new Map(all.map((one) => [one.key, one]))
+  return runAtOnce(indexByKey(all))
+}
+
+/** Does the work of `byKey` in steps. */
+export function * indexByKey<P extends CompiledPrimitive> (
+  all: readonly P[]
+): Stepwise<ReadonlyMap<string, P>> {
+  const byKey = new Map<string, P>()
+  yield * visitAll(all, (one) => byKey.set(one.key, one))
+  return byKey
 }
 
 export type ListPosition = Pick<CompiledPrimitive, 'key' | 'order'>

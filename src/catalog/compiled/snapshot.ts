@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../access/principal.ts'
+import { visitAll, type Stepwise } from '../../base/stepwise.ts'
 import { readCallLimits, type CallLimits } from '../../limits/call-limits.ts'
 import { APP_TYPE, APPS_CAPABILITY } from '../../protocol/apps.ts'
 import type { CapabilitySettings } from '../../protocol/capabilities.ts'
@@ -63,19 +64,19 @@ export interface SnapshotOptions {
 /** Above this number of scope sets the view of the least recently used one is dropped. */
 const MAX_VIEWS = 64
 
-export function createSnapshot (
+export function * createSnapshot (
   { server, primitives, ...parts }: SnapshotParts,
   // Only the name and the version: `server/discover` sends the other members of `info`.
   {
     pageSize, writer = createResultWriter({ name: server.info.name, version: server.info.version })
   }: SnapshotOptions
-): Snapshot {
+): Stepwise<Snapshot> {
   const { listTtlMs, openCacheScope } = server
   const offered = { ...primitives, tools: toOffered(primitives.tools, parts.ownTools) }
-  const openFor = createViews(
+  const openFor = yield * createViews(
     offered, { writer, pageSize: server.pageSize ?? pageSize, listTtlMs, openCacheScope }
   )
-  const granting = findGranting(primitives, parts.hierarchy)
+  const granting = yield * findGranting(primitives, parts.hierarchy)
   const openView = openFor(() => false)
   const views = new LRUCache<string, View>({ max: MAX_VIEWS })
 
@@ -90,7 +91,7 @@ export function createSnapshot (
   }
 
   const limits = readCallLimits(server.limits)
-  const uses = findExtensionUses(primitives)
+  const uses = yield * findExtensionUses(primitives)
   return { ...parts, server, writer, primitives, pageSize, limits, uses, view }
 }
 
@@ -112,12 +113,13 @@ const NO_SCOPES: readonly string[] = []
  * Finds the scopes of primitives that each scope of a caller grants. All other scopes make no difference:
  * callers who differ in them share a view.
  */
-function findGranting (
+function * findGranting (
   { tools, prompts, listed, templates, resources }: Primitives, hierarchy: ScopeHierarchy
-): ReadonlyMap<string, readonly string[]> {
-  const needed = new Set(
-    [tools, prompts, listed, templates, resources].flat().flatMap(({ scopes }) => scopes)
-  )
+): Stepwise<ReadonlyMap<string, readonly string[]>> {
+  const needed = new Set<string>()
+  for (const all of [tools, prompts, listed, templates, resources]) {
+    yield * visitAll<CompiledPrimitive>(all, ({ scopes }) => scopes.forEach((scope) => needed.add(scope)))
+  }
   const granting = new Set([...needed, ...hierarchy.keys()])
   return new Map([...granting].map(
     (scope) => [scope, [scope, ...hierarchy.get(scope) ?? []].filter((one) => needed.has(one))]
@@ -130,8 +132,16 @@ const VERSION_LENGTH = 12
 type VersionedParts = Pick<SnapshotParts, 'server' | 'primitives' | 'hierarchy' | 'digest'>
 
 /** Hashes all that is served. Replicas that serve the same have the same version. */
-export function toCatalogVersion ({ server, primitives, hierarchy, digest }: VersionedParts): string {
-  const lists = Object.entries(primitives).map(([list, all]) => `${list} ${all.map(digestOf).join(' ')}`)
+export function * toCatalogVersion (
+  { server, primitives, hierarchy, digest }: VersionedParts
+): Stepwise<string> {
+  const lists: string[] = []
+  for (const [list, all] of Object.entries(primitives)) {
+    const digests: string[] = []
+    yield * visitAll<CompiledPrimitive>(all, (primitive) => digests.push(digestOf(primitive)))
+    lists.push(`${list} ${digests.join(' ')}`)
+  }
+  yield
   const scopes = [...hierarchy].map(([scope, included]) => [scope, ...included])
   return hash('sha256', JSON.stringify([digest, server, scopes, lists])).slice(0, VERSION_LENGTH)
 }
@@ -172,11 +182,10 @@ export function toExtensions (
 }
 
 /** Called once: each session asks for the extensions, and a catalog may have many resources. */
-function findExtensionUses ({ tools, resources, skills }: Primitives): ExtensionUses {
-  return {
-    tasks: tools.some(({ task }) => task?.isForQuestions === false),
-    skills: skills.length > 0,
-    // Both the apps of apps/ and those that an author defines.
-    apps: resources.some(({ mimeType }) => mimeType === APP_TYPE)
-  }
+function * findExtensionUses ({ tools, resources, skills }: Primitives): Stepwise<ExtensionUses> {
+  let [tasks, apps] = [false, false]
+  yield * visitAll(tools, ({ task }) => { tasks ||= task?.isForQuestions === false })
+  // Both the apps of apps/ and those that an author defines.
+  yield * visitAll(resources, ({ mimeType }) => { apps ||= mimeType === APP_TYPE })
+  return { tasks, skills: skills.length > 0, apps }
 }

@@ -2,7 +2,8 @@
 // make: all views share the look-ups, and pages are made for the first request of a list.
 
 import { createNearestNames } from '../../base/nearest-names.ts'
-import { byKey, type CompiledPrimitive } from './compiled-primitive.ts'
+import type { Stepwise } from '../../base/stepwise.ts'
+import { byKey, indexByKey, type CompiledPrimitive } from './compiled-primitive.ts'
 import type { CompiledPrompt } from './definitions/compile-prompt.ts'
 import type { CompiledResource, CompiledTemplate } from './definitions/compile-resource.ts'
 import { findSkillDirectories, type CompiledSkill } from './definitions/compile-skill.ts'
@@ -60,19 +61,22 @@ export interface View {
 }
 
 /** Makes the views of one snapshot. */
-export function createViews (all: Primitives, options: ListOptions): (isGranted: IsGranted) => View {
+export function * createViews (
+  all: Primitives, options: ListOptions
+): Stepwise<(isGranted: IsGranted) => View> {
   const lists = {
-    tools: openOfferedList('tools', all.tools, options),
-    prompts: openOfferedList('prompts', all.prompts, options),
-    resources: openOfferedList('resources', all.listed, options),
-    templates: openOfferedList('resourceTemplates', all.templates, options),
-    skills: openOfferedList('skills', all.skills, options)
+    tools: yield * openOfferedList('tools', all.tools, options),
+    prompts: yield * openOfferedList('prompts', all.prompts, options),
+    resources: yield * openOfferedList('resources', all.listed, options),
+    templates: yield * openOfferedList('resourceTemplates', all.templates, options),
+    skills: yield * openOfferedList('skills', all.skills, options)
   }
-  const tools = byKey(all.tools)
-  const prompts = byKey(all.prompts)
-  const templates = byKey(all.templates)
-  const skills = byKey(all.skills)
+  const tools = yield * indexByKey(all.tools)
+  const prompts = yield * indexByKey(all.prompts)
+  const templates = yield * indexByKey(all.templates)
+  const skills = yield * indexByKey(all.skills)
   const findResource = createResourceLookup(all.resources, all.templates, all.listed)
+  yield
   const findNearest = createNearestNames(tools.keys())
   // Made for the first link to a resource: most services send none.
   let entries: ReadonlyMap<string, CompiledPrimitive> | undefined

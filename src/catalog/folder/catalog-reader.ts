@@ -12,6 +12,7 @@ import { isCompletionSource } from '../compiled/lists/completions.ts'
 import type { Problem, ReportProblem } from '../compiled/problem.ts'
 import type { ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
+import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import { APPS_FOLDER } from './apps/read-apps.ts'
 import { isReadme, isTest } from './catalog-parts.ts'
 import { columnOf, placeOf, ruleOf, toFileProblem } from './error-problem.ts'
@@ -86,8 +87,10 @@ export class CatalogReader {
   /**
    * Starts loading all modules before any is awaited, so that their top-level awaits run at the same time.
    */
-  start (files: ReadonlyArray<Pick<FolderFile, 'absolutePath'>>): void {
+  async start (files: ReadonlyArray<Pick<FolderFile, 'absolutePath'>>): Promise<void> {
     for (const { absolutePath } of files) {
+      const turn = yieldToRequests()
+      if (turn !== undefined) await turn
       if (this.#loading.has(absolutePath)) continue
       const loading = this.#graph.load(absolutePath)
       // `module` awaits the same promise, and reports its error.

@@ -11,6 +11,7 @@ import type { CompiledModules } from '../modules/compiled-module.ts'
 import { ModuleGraph } from '../modules/module-graph.ts'
 import type { Namespace } from '../modules/namespace.ts'
 import { filesOf, type ReusableModules } from '../modules/reusable-modules.ts'
+import { yieldToRequests } from '../modules/yield-to-requests.ts'
 import { APPS_FOLDER, readApps, type MadeApps } from './apps/read-apps.ts'
 import { findAppProblems } from './apps/tool-apps.ts'
 import { isReadme } from './catalog-parts.ts'
@@ -152,7 +153,7 @@ export async function loadFolder (
     ],
     skills: skills.skills,
     ...await findRegistered(root, graph.loaded()),
-    unchangedModules: new Set(filesOf(unchanged).map((file) => relative(root, file))),
+    unchangedModules: await namesOf(root, unchanged),
     stamps: new Map([...plainFiles.stamps, ...skills.stamps, ...apps.stamps]),
     ...await digestFiles(root, {
       modules: graph.files,
@@ -205,7 +206,7 @@ async function readModules (
     if (prompt !== undefined) markdownPrompts.push(prompt)
   }
   const completing = markdownPrompts.flatMap(({ completions }) => [...completions.values()])
-  reader.start([
+  await reader.start([
     ...toolModules, ...promptModules, ...resourceModules,
     ...completing.map(({ path }) => ({ absolutePath: join(root, path) }))
   ])
@@ -227,6 +228,17 @@ function passOverOthers (
     'prompts', prompts.filter((file) => isOther(file) && !isMarkdown(file)), imported,
     `${NO_MODULE}; and it is not Markdown, whose names end in .md`
   )
+}
+
+/** Returns the paths in the folder. */
+async function namesOf (root: string, modules: ReusableModules): Promise<ReadonlySet<string>> {
+  const names = new Set<string>()
+  for (const file of filesOf(modules)) {
+    const turn = yieldToRequests()
+    if (turn !== undefined) await turn
+    names.add(relative(root, file))
+  }
+  return names
 }
 
 function digestOf (values: unknown): string {

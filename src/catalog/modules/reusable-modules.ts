@@ -28,11 +28,12 @@ export async function findReusable (
       reusable.add(module)
     }
   }
+  await yieldToRequests()
   for (const module of [...reusable]) {
     for (const requested of module.requested) if (requested instanceof PackageModule) reusable.add(requested)
   }
-  removeImporters(files, reusable)
-  while (removeWritten(files, reusable)) removeImporters(files, reusable)
+  await removeImporters(files, reusable)
+  while (removeWritten(files, reusable)) await removeImporters(files, reusable)
   return reusable
 }
 
@@ -89,10 +90,14 @@ function removeWritten (files: readonly FileModule[], reusable: Set<ModuleRecord
 }
 
 /** Removes each module that requests, directly or not, a module that is not in the set. */
-function removeImporters (files: readonly FileModule[], reusable: Set<ModuleRecord>): void {
+async function removeImporters (
+  files: readonly FileModule[], reusable: Set<ModuleRecord>
+): Promise<void> {
   const importers = new Map<ModuleRecord, ModuleRecord[]>()
   const outdated: ModuleRecord[] = []
   for (const module of files) {
+    const turn = yieldToRequests()
+    if (turn !== undefined) await turn
     for (const requested of module.requested) {
       const requesting = importers.get(requested)
       if (requesting === undefined) importers.set(requested, [module])

@@ -25,6 +25,7 @@ export class SourceModule extends ModuleRecord {
   readonly compiled: CompiledModule
   #host: ModuleHost
   readonly #requested = new Map<ModuleRequest, ModuleRecord>()
+  #requestedOnce: readonly ModuleRecord[] | undefined
   readonly #bindings = new Map<string, Binding>()
   readonly #imports: object = Object.create(IMPORTS)
   readonly #getters = new Map<string, Getter>()
@@ -48,7 +49,8 @@ export class SourceModule extends ModuleRecord {
   }
 
   override get requested (): readonly ModuleRecord[] {
-    return [...new Set(this.#requested.values())]
+    this.#requestedOnce ??= [...new Set(this.#requested.values())]
+    return this.#requestedOnce
   }
 
   override register (value: unknown): void {
@@ -70,6 +72,7 @@ export class SourceModule extends ModuleRecord {
 
   setRequested (request: ModuleRequest, module: ModuleRecord): void {
     this.#requested.set(request, module)
+    this.#requestedOnce = undefined
   }
 
   override checkBindings (): void {

@@ -1,6 +1,7 @@
 // The catalog's snapshot in the form of each earlier revision. The form of a revision is made once, for the
 // first request of that revision.
 
+import { runAtOnce } from '../../base/stepwise.ts'
 import type { CompiledPrimitive } from '../../catalog/compiled/compiled-primitive.ts'
 import type { ResultWriter } from '../../catalog/compiled/results/result-json.ts'
 import { createSnapshot, type Snapshot } from '../../catalog/compiled/snapshot.ts'
@@ -44,7 +45,8 @@ function createConversion (revision: string): Convert<Snapshot> {
       skills: []
     }
     const parts = { ...snapshot, primitives, ownTools: toTools(ownTools) }
-    return createSnapshot(parts, { pageSize: snapshot.pageSize, writer: toWriter(snapshot.writer) })
+    const options = { pageSize: snapshot.pageSize, writer: toWriter(snapshot.writer) }
+    return runAtOnce(createSnapshot(parts, options))
   })
 }
 

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { createCatalog, type CatalogChange } from '../../../src/catalog/compiled/catalog.ts'
+import { findCatalogChange, type CatalogChange } from '../../../src/catalog/compiled/catalog-change.ts'
+import { createCatalog, type Catalog } from '../../../src/catalog/compiled/catalog.ts'
 import { CatalogCompiler } from '../../../src/catalog/compiled/compile-catalog.ts'
 import type { CatalogContents, Located } from '../../../src/catalog/compiled/contents.ts'
 import type { Snapshot } from '../../../src/catalog/compiled/snapshot.ts'
@@ -24,6 +25,13 @@ const resource = (options: object = {}) => defineResource({
 const template = (options: object = {}) => defineResourceTemplate({
   uriTemplate: 'x://t/{id}', name: 'template', read: () => 'a', ...options
 })
+
+async function replace (catalog: Catalog, next: Snapshot): Promise<CatalogChange> {
+  const before = catalog.current
+  const change = await findCatalogChange(before, next)
+  catalog.replace(before, next)
+  return change
+}
 
 const namesOf = ({ lists }: CatalogChange) => lists.map(({ list }) => list)
 
@@ -59,7 +67,7 @@ t.test('names the lists that changed', async (t) => {
   for (const [what, change, lists] of cases) {
     const catalog = createCatalog(await snapshotOf(BEFORE))
     const next = await snapshotOf({ ...BEFORE, ...change })
-    const replaced = catalog.replace(next)
+    const replaced = await replace(catalog, next)
     t.strictSame({ ...replaced, lists: namesOf(replaced) }, { lists, updated: [] }, what)
     t.equal(catalog.current, next)
   }
@@ -67,16 +75,16 @@ t.test('names the lists that changed', async (t) => {
 
 t.test('compares with the previous snapshot, not with the first', async (t) => {
   const catalog = createCatalog(await snapshotOf(BEFORE))
-  t.strictSame(namesOf(catalog.replace(await snapshotOf({ ...BEFORE, tools: [] }))), ['tools'])
-  t.strictSame(namesOf(catalog.replace(await snapshotOf({ ...BEFORE, tools: [] }))), [])
-  t.strictSame(namesOf(catalog.replace(await snapshotOf(BEFORE))), ['tools'])
+  t.strictSame(namesOf(await replace(catalog, await snapshotOf({ ...BEFORE, tools: [] }))), ['tools'])
+  t.strictSame(namesOf(await replace(catalog, await snapshotOf({ ...BEFORE, tools: [] }))), [])
+  t.strictSame(namesOf(await replace(catalog, await snapshotOf(BEFORE))), ['tools'])
 })
 
 t.test('moving a tool to another place in the list changes the list (108)', async (t) => {
   const two = (order: number) => ({ tools: at(tool({ name: 'a' }), tool({ name: 'b', order })) })
   const catalog = createCatalog(await snapshotOf(two(0)))
-  t.strictSame(namesOf(catalog.replace(await snapshotOf(two(1)))), [])
-  t.strictSame(namesOf(catalog.replace(await snapshotOf(two(-1)))), ['tools'])
+  t.strictSame(namesOf(await replace(catalog, await snapshotOf(two(1)))), [])
+  t.strictSame(namesOf(await replace(catalog, await snapshotOf(two(-1)))), ['tools'])
 })
 
 t.test('says for whom a list has changed (107, 189)', async (t) => {
@@ -119,7 +127,7 @@ t.test('says for whom a list has changed (107, 189)', async (t) => {
   ]
   for (const [what, before, after, seenBy] of cases) {
     const catalog = createCatalog(await snapshotOf({ ...BEFORE, ...before }))
-    const { lists } = catalog.replace(await snapshotOf({ ...BEFORE, ...after }))
+    const { lists } = await replace(catalog, await snapshotOf({ ...BEFORE, ...after }))
     t.strictSame(lists.map((one) => one.seenBy), seenBy === undefined ? [] : [seenBy], what)
   }
 })
@@ -127,12 +135,11 @@ t.test('says for whom a list has changed (107, 189)', async (t) => {
 t.test('names the files that were changed, added or removed (162)', async (t) => {
   const stamps = (table: { readonly [uri: string]: string }) => ({ stamps: new Map(Object.entries(table)) })
   const catalog = createCatalog(await snapshotOf(stamps({ same: '1', changed: '1', gone: '1' })))
-  t.strictSame(catalog.replace(await snapshotOf(stamps({ same: '1', changed: '2', new: '1' }))), {
+  t.strictSame(await replace(catalog, await snapshotOf(stamps({ same: '1', changed: '2', new: '1' }))), {
     lists: [], updated: ['changed', 'new', 'gone'].map((uri) => ({ uri }))
   })
-  t.strictSame(catalog.replace(await snapshotOf(stamps({ same: '1', changed: '2', new: '1', gone: '1' }))), {
-    lists: [], updated: ['gone'].map((uri) => ({ uri }))
-  })
+  const last = await snapshotOf(stamps({ same: '1', changed: '2', new: '1', gone: '1' }))
+  t.strictSame(await replace(catalog, last), { lists: [], updated: ['gone'].map((uri) => ({ uri })) })
 })
 
 t.test('a reload compiles only schemas that have changed', async (t) => {

@@ -20,7 +20,7 @@ async function changesAfter (t: Test, changed: Files, gone: readonly string[] = 
   const { contents: { fileDigests }, snapshot } = await readCatalog(root)
   for (const [path, contents] of Object.entries(changed)) await writeInPlace(root, path, contents)
   for (const path of gone) await rm(join(root, path))
-  return findNamedChanges({ fileDigests, snapshot }, await readCatalog(root))
+  return await findNamedChanges({ fileDigests, snapshot }, await readCatalog(root))
 }
 
 t.test('primitives that are new, gone or edited, also where no list shows it', async (t) => {

@@ -4,6 +4,7 @@ import type {
   ListContext, ListedResource, ResourceTemplateDefinition
 } from '../../../author/define-resource.ts'
 import { runWithin } from '../../../base/deadline.ts'
+import type { OfferTurn } from '../../../base/stepwise.ts'
 import { messageOf } from '../../../base/words.ts'
 import { toCompiledPrimitive, type Compiled, type CompiledPrimitive } from '../compiled-primitive.ts'
 import type { Located } from '../contents.ts'
@@ -22,7 +23,7 @@ export interface ListingOptions {
   /** How long the `list` of a resource template may take, in milliseconds. 30,000 by default. */
   readonly listDeadlineMs?: number
   /** Called between entries. A long list must not block the requests that the thread serves. */
-  readonly yieldToRequests?: () => Promise<void> | undefined
+  readonly yieldToRequests?: OfferTurn
 }
 
 const LIST_DEADLINE_MS = 30_000
@@ -97,7 +98,7 @@ async function callList (
 
 async function compileEntries (
   listed: readonly ListedResource[], { compiled, located }: LocatedTemplate, report: ReportProblem,
-  yieldToRequests: () => Promise<void> | undefined
+  yieldToRequests: OfferTurn
 ): Promise<readonly CompiledPrimitive[]> {
   const entries: CompiledPrimitive[] = []
   let problems = 0

@@ -1,6 +1,7 @@
 // One list of the catalog, for all callers: the pages for each set of granted scopes.
 
 import { LRUCache } from 'lru-cache'
+import { visitAll, type Stepwise } from '../../../base/stepwise.ts'
 import type { CacheScope } from '../../../protocol/primitives.ts'
 import type { CompiledPrimitive } from '../compiled-primitive.ts'
 import type { ResultWriter } from '../results/result-json.ts'
@@ -26,12 +27,12 @@ export type OfferedList = (isGranted: IsGranted) => Pages
 const listsByWriter = new WeakMap<ResultWriter, WeakMap<readonly CompiledPrimitive[], OfferedList>>()
 
 /** Returns the same for the same writer and entries. A reload of the catalog makes new ones. */
-export function openOfferedList (
+export function * openOfferedList (
   member: string, offered: readonly CompiledPrimitive[], options: ListOptions
-): OfferedList {
+): Stepwise<OfferedList> {
   const lists = listsByWriter.get(options.writer) ?? new WeakMap<readonly CompiledPrimitive[], OfferedList>()
   listsByWriter.set(options.writer, lists)
-  const list = lists.get(offered) ?? createOfferedList(member, offered, options)
+  const list = lists.get(offered) ?? (yield * createOfferedList(member, offered, options))
   lists.set(offered, list)
   return list
 }
@@ -42,13 +43,18 @@ export function openOfferedList (
  * @param member the member of the result that holds the list, such as `tools`.
  * @param offered in list order.
  */
-function createOfferedList (
+function * createOfferedList (
   member: string, offered: readonly CompiledPrimitive[],
   { writer, pageSize, listTtlMs, openCacheScope }: ListOptions
-): OfferedList {
+): Stepwise<OfferedList> {
   // Most entries need the same scopes as others: whether a caller sees them is found once for all.
-  const needed = offered.map(toWaysKey)
-  const examples = new Map(offered.map((entry, index) => [needed[index], entry]))
+  const needed: string[] = []
+  const examples = new Map<string | undefined, CompiledPrimitive>()
+  yield * visitAll(offered, (entry) => {
+    const key = toWaysKey(entry)
+    needed.push(key)
+    examples.set(key, entry)
+  })
   const deciding = [...new Set([...examples.values()].flatMap((entry) => waysToSee(entry).flat()))]
   // `public` only if the list is the same for every caller, and everyone may be a caller.
   const cacheScope: CacheScope = deciding.length === 0 ? openCacheScope : 'private'

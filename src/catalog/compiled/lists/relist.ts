@@ -1,5 +1,6 @@
 // Makes lists of resource templates again, while everything else of the catalog stays.
 
+import { runInTurns, type Stepwise } from '../../../base/stepwise.ts'
 import {
   compareListOrder, findDuplicates, type Compiled, type CompiledPrimitive
 } from '../compiled-primitive.ts'
@@ -32,18 +33,19 @@ export async function relist (
   const resources = [...locateFixed(before), ...locateEntries(listings)]
   const duplicates = findDuplicates('resource', resources, ({ key }) => key)
   if (duplicates.length > 0) return { snapshot: before, problems: [...problems, ...duplicates] }
-  const next = withListings(before, listings)
+  const next = await runInTurns(withListings(before, listings), options.yieldToRequests ?? (() => undefined))
   return { snapshot: next.version === before.version ? before : next, problems }
 }
 
-function withListings (before: Snapshot, listings: readonly Listing[]): Snapshot {
+function * withListings (before: Snapshot, listings: readonly Listing[]): Stepwise<Snapshot> {
   const entriesOf = (all: readonly Listing[]) => all.flatMap(({ entries }) => entries)
   const old = new Set<CompiledPrimitive>(entriesOf(before.listings))
   const fixed = before.primitives.listed.filter((entry) => !old.has(entry))
   const entries = [...fixed, ...entriesOf(listings)].toSorted(compareListOrder)
   const parts = { ...before, primitives: { ...before.primitives, listed: entries }, listings }
   const { pageSize, writer } = before
-  return createSnapshot({ ...parts, version: toCatalogVersion(parts) }, { pageSize, writer })
+  const version = yield * toCatalogVersion(parts)
+  return yield * createSnapshot({ ...parts, version }, { pageSize, writer })
 }
 
 /** The files of fixed resources are not kept. */

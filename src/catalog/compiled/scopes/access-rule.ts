@@ -28,8 +28,9 @@ export function waysToSee (primitive: Guarded): ReadonlyArray<readonly string[]>
   return primitive.seenWith ?? [scopesToSee(primitive)]
 }
 
-/** Tells apart who sees primitives. */
+/** Tells apart who sees primitives. Most catalogs have thousands that everybody sees. */
 export function toWaysKey (primitive: Guarded): string {
+  if (primitive.seenWith === undefined && primitive.scopes.length === 0) return ''
   return waysToSee(primitive).map(toScopesKey).join(' or ')
 }
 

@@ -67,6 +67,8 @@ export async function digestFiles (
 ): Promise<{ readonly digest: string, readonly fileDigests: ReadonlyMap<string, string> }> {
   const digests = new Map<string, string>()
   for (const module of modules) {
+    const turn = yieldToRequests()
+    if (turn !== undefined) await turn
     if (module instanceof SourceModule) digests.set(module.file, module.compiled.digest)
     else digests.set(module.file, await digestOf(module.file, fileDigests))
   }
@@ -75,10 +77,19 @@ export async function digestFiles (
   }
   for (const file of files) digests.set(file.absolutePath, await fileDigests.of(file))
   fileDigests.forgetUnused()
-  const entries = [...digests].map(([file, digest]) => [nameIn(root, file), digest] as const)
+  const named = new Map<string, string>()
+  const lines: string[] = []
+  for (const [file, digest] of digests) {
+    const turn = yieldToRequests()
+    if (turn !== undefined) await turn
+    const name = nameIn(root, file)
+    named.set(name, digest)
+    lines.push(`${name} ${digest}`)
+  }
+  await yieldToRequests()
   // Sorted: modules are read in an order that depends on time.
-  const lines = entries.map(([name, digest]) => `${name} ${digest}`).sort()
-  return { digest: hash('sha256', lines.join('\n')), fileDigests: new Map(entries) }
+  const digest = hash('sha256', lines.sort().join('\n'))
+  return { digest, fileDigests: named }
 }
 
 async function digestOf (absolutePath: string, fileDigests: FileDigests): Promise<string> {
@@ -120,7 +131,7 @@ interface FingerprintDependencies {
 export async function addFingerprints (
   tools: readonly LocatedTool[], dependencies: FingerprintDependencies
 ): Promise<LocatedTool[]> {
-  const code = new Code(dependencies)
+  let code: Code | undefined
   const all: LocatedTool[] = []
   for (const tool of tools) {
     const turn = yieldToRequests()
@@ -130,6 +141,7 @@ export async function addFingerprints (
       all.push(tool)
       continue
     }
+    code ??= new Code(dependencies)
     const node = code.add(tool.file)
     if (code.isUnread) await code.read()
     all.push({ ...tool, fingerprint: node && hashOf(node) })

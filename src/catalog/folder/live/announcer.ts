@@ -2,7 +2,7 @@
 
 import type { Broadcast } from '../../../store/changes/broadcast.ts'
 import type { ChangeEvent } from '../../../store/changes/change-event.ts'
-import type { CatalogChange } from '../../compiled/catalog.ts'
+import type { CatalogChange } from '../../compiled/catalog-change.ts'
 import type { ListChange } from '../../compiled/lists/list-changes.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
 

@@ -34,8 +34,10 @@ export interface CatalogLoaderOptions
 export interface CatalogLoader {
   /** Rejects with a CatalogError that has every problem. */
   load (): Promise<LoadedCatalog>
-  /** Notes that a catalog is served. Returns how it differs from the one before, by name. */
-  noteServed (loaded: LoadedCatalog): readonly string[]
+  /** Finds how a catalog differs from the one that is served, by name. */
+  nameChanges (loaded: LoadedCatalog): Promise<readonly string[]>
+  /** Notes that a catalog is served. */
+  noteServed (loaded: LoadedCatalog): void
   /** Closes all dependencies. */
   close (): Promise<void>
 }
@@ -94,12 +96,9 @@ export function createCatalogLoader (
         throw error
       }
     },
-    noteServed (loaded) {
-      const { contents: { fileDigests }, snapshot } = loaded
-      const changes = served === undefined ? [] : findNamedChanges(served, loaded)
-      served = { snapshot, fileDigests }
-      return changes
-    },
+    nameChanges: async (loaded) =>
+      served === undefined ? [] : await findNamedChanges(served, loaded, yieldToRequests),
+    noteServed ({ contents: { fileDigests }, snapshot }) { served = { snapshot, fileDigests } },
     close: dependencies.close
   }
 }

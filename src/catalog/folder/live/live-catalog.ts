@@ -5,10 +5,12 @@ import { singleFlight } from '../../../base/single-flight.ts'
 import { clock } from '../../../base/time.ts'
 import { LIST_NAMES, type ListName } from '../../../protocol/notifications.ts'
 import type { Broadcast } from '../../../store/changes/broadcast.ts'
+import { findCatalogChange, type CatalogChange } from '../../compiled/catalog-change.ts'
 import { createCatalog, type Catalog } from '../../compiled/catalog.ts'
 import { createLoadGuard } from '../../compiled/load-guard.ts'
 import { CatalogError, type Problem } from '../../compiled/problem.ts'
 import { scopesToSee } from '../../compiled/scopes/access-rule.ts'
+import type { Snapshot } from '../../compiled/snapshot.ts'
 import { yieldToRequests } from '../../modules/yield-to-requests.ts'
 import type { CatalogFolder } from '../catalog-folder.ts'
 import { createAnnouncer } from './announcer.ts'
@@ -109,8 +111,10 @@ export async function openLiveCatalog (
     const acceptLists = lists.beginLoad()
     try {
       const next = await loader.load()
-      if (isClosed) return next.snapshot.dependencies?.retire()
-      const change = catalog.replace(next.snapshot)
+      const changes = await loader.nameChanges(next)
+      const change = await replaceBy(next.snapshot)
+      if (change === undefined) return next.snapshot.dependencies?.retire()
+      loader.noteServed(next)
       acceptLists()
       const { succeeded, failed, failure } = reloads
       reloads = { succeeded: succeeded + 1, failed, lastSuccessAt: clock.now() }
@@ -120,7 +124,7 @@ export async function openLiveCatalog (
           version: next.snapshot.version,
           lists: namesOfLists(change),
           updated: change.updated.length,
-          changes: loader.noteServed(next),
+          changes,
           ...(failure !== undefined && { isFixed: true }),
           durationMs: Math.round(clock.monotonic() - started)
         },
@@ -136,6 +140,15 @@ export async function openLiveCatalog (
       const cause = problems === undefined ? { err: error } : { problems }
       log.error({ catalog: folder.name, ...cause }, 'catalog not reloaded: the one from before keeps serving')
     }
+  }
+
+  /** Returns `undefined` if the service closes: the catalog then stays as it is. */
+  async function replaceBy (snapshot: Snapshot): Promise<CatalogChange | undefined> {
+    const before = catalog.current
+    const change = await findCatalogChange(before, snapshot, yieldToRequests)
+    if (isClosed) return undefined
+    // Resources may have been listed again in the meantime: the change is then another one.
+    return catalog.replace(before, snapshot) ? change : await replaceBy(snapshot)
   }
 
   return {

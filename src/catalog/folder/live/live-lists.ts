@@ -4,6 +4,7 @@
 import { createPaced } from '../../../base/paced.ts'
 import { clock } from '../../../base/time.ts'
 import type { Broadcast } from '../../../store/changes/broadcast.ts'
+import { findCatalogChange } from '../../compiled/catalog-change.ts'
 import type { Catalog } from '../../compiled/catalog.ts'
 import type { Listing, ListingOptions } from '../../compiled/lists/listings.ts'
 import { relist } from '../../compiled/lists/relist.ts'
@@ -76,16 +77,16 @@ export function createLiveLists (
     const [keys, before, begunAt] = [waiting, catalog.current, now()]
     waiting = new Set()
     const { snapshot, problems } = await relist(before, (listing) => keys.has(keyOf(listing)), options)
+    const change = await findCatalogChange(before, snapshot, options.yieldToRequests)
     if (isClosed) return
     // A reload wins. Its modules make these lists once more, because it may have made them earlier.
-    if (catalog.current !== before) return want([...keys])
+    if (!catalog.replace(before, snapshot)) return want([...keys])
     for (const key of keys) madeAt.set(key, begunAt)
     dueAt = findDueAt()
     if (problems.length > 0) {
       log.error({ catalog: name, problems }, 'resources not listed again: the lists from before are served')
     }
     if (snapshot === before) return
-    const change = catalog.replace(snapshot)
     const fields = { catalog: name, version: snapshot.version, lists: namesOfLists(change) }
     log.info(fields, 'resources listed again')
     await announce(change)

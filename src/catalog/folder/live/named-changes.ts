@@ -1,8 +1,10 @@
 // What changed between two loads of a catalog, by name, for people.
 
+import type { OfferTurn } from '../../../base/stepwise.ts'
 import type { LoadedCatalog } from '../../compiled/catalog.ts'
 import type { CompiledPrimitive } from '../../compiled/compiled-primitive.ts'
 import type { CatalogContents } from '../../compiled/contents.ts'
+import { findChangedSpan } from '../../compiled/lists/changed-span.ts'
 import type { Snapshot } from '../../compiled/snapshot.ts'
 import { clipNames } from './catalog-log.ts'
 
@@ -26,34 +28,51 @@ const KINDS = {
 /**
  * Returns lines such as `~ tool search_books`, `+ prompt recommend`, `- resource file:///a.md`, and
  * `~ lib/rates.ts` for a file that defines nothing itself.
+ * @param yieldToRequests called between the steps.
  */
-export function findNamedChanges (before: EarlierCatalog, { contents, snapshot }: LoadedCatalog): string[] {
+export async function findNamedChanges (
+  before: EarlierCatalog, { contents, snapshot }: LoadedCatalog,
+  yieldToRequests: OfferTurn = () => undefined
+): Promise<string[]> {
   const edited = findEdited(before.fileDigests, contents.fileDigests)
-  const fileOf = filesByKey(contents)
-  const primitives = Object.entries(KINDS).flatMap(([kind, of]) => (
-    compare(of(before.snapshot), of(snapshot), (key) => edited.has(fileOf.get(key) ?? '')).map(
-      ([sign, key]) => `${sign} ${kind} ${key}`
-    )
-  ))
-  const defining = new Set([...fileOf.values()])
+  await yieldToRequests()
+  const { keys, files: defining } = findDefinedIn(edited, contents)
+  const lines: string[] = []
+  for (const [kind, of] of Object.entries(KINDS)) {
+    await yieldToRequests()
+    const changes = compare(of(before.snapshot), of(snapshot), (key) => keys.has(key))
+    lines.push(...changes.map(([sign, key]) => `${sign} ${kind} ${key}`))
+  }
   const others = [...edited].filter((file) => !defining.has(file))
   const hasNewSettings = JSON.stringify(before.snapshot.server) !== JSON.stringify(snapshot.server)
   const files = [...others, ...hasNewSettings ? ['server.yaml'] : []].map((file) => `~ ${file}`)
-  return clipNames([...primitives, ...files], MAX_CHANGES)
+  return clipNames([...lines, ...files], MAX_CHANGES)
 }
 
 type Digests = CatalogContents['fileDigests']
 
 function findEdited (before: Digests, after: Digests): ReadonlySet<string> {
-  return new Set([...after].filter(([file, digest]) => before.get(file) !== digest).map(([file]) => file))
+  const edited = new Set<string>()
+  for (const [file, digest] of after) if (before.get(file) !== digest) edited.add(file)
+  return edited
 }
 
-function filesByKey ({ tools, prompts, resources, templates }: CatalogContents): ReadonlyMap<string, string> {
-  return new Map([
-    ...[...tools, ...prompts].map(({ definition: { name }, file }) => [name, file] as const),
-    ...resources.map(({ definition: { uri }, file }) => [uri, file] as const),
-    ...templates.map(({ definition: { uriTemplate }, file }) => [uriTemplate, file] as const)
-  ])
+/** Finds the primitives that these files define, by name or URI, and the files that define any. */
+function findDefinedIn (
+  edited: ReadonlySet<string>, { tools, prompts, resources, templates }: CatalogContents
+): { readonly keys: ReadonlySet<string>, readonly files: ReadonlySet<string> } {
+  const keys = new Set<string>()
+  const files = new Set<string>()
+  const add = (key: string, file: string): void => {
+    if (!edited.has(file)) return
+    keys.add(key)
+    files.add(file)
+  }
+  for (const { definition, file } of tools) add(definition.name, file)
+  for (const { definition, file } of prompts) add(definition.name, file)
+  for (const { definition, file } of resources) add(definition.uri, file)
+  for (const { definition, file } of templates) add(definition.uriTemplate, file)
+  return { keys, files }
 }
 
 /** The keys that are new, gone, or have another entry; and those that `isEdited`. */
@@ -61,11 +80,14 @@ function compare (
   before: readonly CompiledPrimitive[], after: readonly CompiledPrimitive[],
   isEdited: (key: string) => boolean
 ): Array<readonly [sign: string, key: string]> {
-  const old = new Map(before.map(({ key, json }) => [key, json]))
-  const next = new Set(after.map(({ key }) => key))
-  const changed = after.filter(({ key, json }) => old.get(key) !== json || isEdited(key))
+  const span = findChangedSpan(
+    before, after, (a, b) => (a === b || (a.key === b.key && a.json === b.json)) && !isEdited(b.key)
+  )
+  const old = new Map(span.before.map(({ key, json }) => [key, json]))
+  const next = new Set(span.after.map(({ key }) => key))
+  const changed = span.after.filter(({ key, json }) => old.get(key) !== json || isEdited(key))
   return [
     ...changed.map(({ key }) => [old.has(key) ? '~' : '+', key] as const),
-    ...before.filter(({ key }) => !next.has(key)).map(({ key }) => ['-', key] as const)
+    ...span.before.filter(({ key }) => !next.has(key)).map(({ key }) => ['-', key] as const)
   ]
 }
