@@ -3,6 +3,7 @@ import t from 'tap'
 import type { CatalogContents } from '../../../src/catalog/compiled/contents.ts'
 import type { CatalogFolder } from '../../../src/catalog/folder/catalog-folder.ts'
 import { openLiveCatalog } from '../../../src/catalog/folder/live/live-catalog.ts'
+import { defineTool } from '../../../src/index.ts'
 import type { ChangeEvent } from '../../../src/store/changes/change-event.ts'
 import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
 import { until, within } from '../../helpers/deadline.ts'
@@ -81,6 +82,36 @@ t.test('loads once more after a change during a load, and only once', async (t) 
   await until(() => log.text().split('catalog reloaded').length === 3, 'two reloads')
   await nextTurn()
   t.equal(loads.length, 3)
+  await close()
+})
+
+t.test('requests and further changes come between the steps of a large reload', async (t) => {
+  const toolsOf = (description: string) => Array.from({ length: 3000 }, (_, index) => ({
+    definition: defineTool({ name: `tool_${index}`, description, run: () => '' }), file: 'a.ts', place: ''
+  }))
+  const { loads, change, opening, log, events } = await openScripted()
+  loads[0]?.({ tools: toolsOf('First.') })
+  const { catalog, close } = await opening
+  const first = catalog.current
+  const descriptionIn = ({ primitives: { tools } }: typeof first) => new Set(tools.map(
+    ({ json }) => /"description":"(\w+)/.exec(json)?.[1]
+  ))
+  change()
+  await until(() => loads.length === 2, 'the second load')
+  loads[1]?.({ tools: toolsOf('Second.') })
+  let turns = 0
+  for (; catalog.current === first; turns++) {
+    if (turns === 1) change()
+    await nextTurn()
+  }
+  t.ok(turns >= 3, `${turns} turns`)
+  t.strictSame([...descriptionIn(catalog.current)], ['Second'], 'all of it at once')
+  await until(() => loads.length === 3, 'the load of the change in between')
+  loads[2]?.({ tools: toolsOf('Third.') })
+  await until(() => log.text().split('catalog reloaded').length === 3, 'two reloads')
+  t.strictSame([...descriptionIn(catalog.current)], ['Third'])
+  await until(() => events.length === 2, 'an event for each')
+  t.strictSame(events, [{ type: 'tools-changed' }, { type: 'tools-changed' }])
   await close()
 })
 
