@@ -3,11 +3,13 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Server } from 'node:net'
+import { watchOwnStalls } from './own-stalls.mjs'
 
 const RESOLUTION_MS = 1
 const MEMORY_INTERVAL_MS = 20
 let delays
 let sampling
+let endOwnStalls
 let peakBytes
 
 const { listen } = Server.prototype
@@ -32,6 +34,7 @@ process.channel?.unref()
 function watch () {
   delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delays.enable()
+  endOwnStalls = watchOwnStalls()
   peakBytes = process.memoryUsage.rss()
   const sample = () => { peakBytes = Math.max(peakBytes, process.memoryUsage.rss()) }
   sampling = setInterval(sample, MEMORY_INTERVAL_MS).unref()
@@ -42,5 +45,10 @@ function watched () {
   clearInterval(sampling)
   // A delay is the time from one sample to the next. In a loop that never stalls, this time is RESOLUTION_MS.
   const stalledMs = (nanoseconds) => Math.max(nanoseconds / 1e6 - RESOLUTION_MS, 0)
-  return { longestStallMs: stalledMs(delays.max), p99StallMs: stalledMs(delays.percentile(99)), peakBytes }
+  return {
+    longestStallMs: stalledMs(delays.max),
+    longestOwnStallMs: endOwnStalls(),
+    p99StallMs: stalledMs(delays.percentile(99)),
+    peakBytes
+  }
 }
