@@ -32,7 +32,8 @@ export function toCompiledPrimitive (
 ): CompiledPrimitive {
   const { order = 0, scopes = [], whenMissing = 'hide' } = definition
   const head = JSON.stringify(entry)
-  const json = members === undefined ? head : `${head.slice(0, -1)},${members}}`
+  // Joined to one piece: V8 would keep the pieces too, once a list is written.
+  const json = members === undefined ? head : [head.slice(0, -1), ',', members, '}'].join('')
   return { key, order, scopes, whenMissing, json }
 }
 

@@ -17,6 +17,8 @@ export interface ModuleHost {
   readonly isLoading: boolean
 }
 
+const NO_BINDINGS: ReadonlyMap<string, Binding> = new Map()
+
 export class SourceModule extends ModuleRecord {
   readonly url: string
   readonly file: string
@@ -26,7 +28,8 @@ export class SourceModule extends ModuleRecord {
   #host: ModuleHost
   readonly #requested = new Map<ModuleRequest, ModuleRecord>()
   #requestedOnce: readonly ModuleRecord[] | undefined
-  readonly #bindings = new Map<string, Binding>()
+  /** Until they are bound. */
+  #bindings: ReadonlyMap<string, Binding> = NO_BINDINGS
   readonly #imports: object = Object.create(IMPORTS)
   readonly #getters = new Map<string, Getter>()
   #steps: Steps | undefined
@@ -77,7 +80,9 @@ export class SourceModule extends ModuleRecord {
 
   override checkBindings (): void {
     for (const target of this.compiled.indirectExports.values()) this.#resolve(target)
-    for (const [local, target] of this.compiled.imports) this.#bindings.set(local, this.#resolve(target))
+    this.#bindings = new Map(
+      [...this.compiled.imports].map(([local, target]) => [local, this.#resolve(target)])
+    )
   }
 
   override instantiate (): void {
@@ -102,6 +107,7 @@ export class SourceModule extends ModuleRecord {
       const get = isEvaluatedLater(module) ? () => readUnder(local, read) : read
       Object.defineProperty(this.#imports, local, { get, set: refuseAssignment })
     }
+    this.#bindings = NO_BINDINGS
   }
 
   override async becomeReady (): Promise<void> {
@@ -110,7 +116,11 @@ export class SourceModule extends ModuleRecord {
 
   override run (): void | Promise<unknown> {
     try {
-      const step = this.#steps?.next()
+      const steps = this.#steps
+      // The module runs once. Its generator holds all that the top level used.
+      this.#steps = undefined
+      this.#firstStep = undefined
+      const step = steps?.next()
       if (step instanceof Promise) return step
     } catch (error) {
       this.noteError(error)

@@ -3,6 +3,7 @@
 import type { AnyNode, Program } from 'acorn'
 import { analyze, type Reference } from 'eslint-scope'
 import type { Program as ESTreeProgram } from 'estree'
+import { detach } from './module-facts.ts'
 import { walk } from './syntax.ts'
 
 export interface TextRange { readonly start: number, readonly end: number }
@@ -53,9 +54,9 @@ export class TreeFacts {
       case 'SwitchCase': for (const { start } of node.consequent) this.statements.add(start); break
       case 'ImportExpression':
         this.dynamicImports.push({ start: node.start, end: node.start + 'import'.length })
-        if (node.source.type === 'Literal') this.dynamicSpecifiers.push(String(node.source.value))
+        if (node.source.type === 'Literal') this.dynamicSpecifiers.push(detach(String(node.source.value)))
         else if (node.source.type === 'TemplateLiteral' && node.source.expressions.length === 0) {
-          this.dynamicSpecifiers.push(String(node.source.quasis[0]?.value.cooked))
+          this.dynamicSpecifiers.push(detach(String(node.source.quasis[0]?.value.cooked)))
         }
         break
       case 'MetaProperty': if (node.meta.name === 'import') this.metas.push(node); break

@@ -38,7 +38,7 @@ export function isForeignName (name: string): boolean {
 
 /** Changes if the contents of the file may have changed. */
 export function toStamp ({ mtimeMs, size, ino }: Stats): string {
-  return `${mtimeMs}:${size}:${ino}`
+  return [mtimeMs, size, ino].join(':')
 }
 
 /** Whether the error says that a path does not exist. */
