@@ -6,7 +6,7 @@ import { runInTurns, type Stepwise } from '../../base/stepwise.ts'
 import { messageOf } from '../../base/words.ts'
 import type { HandleKind } from '../../store/records/handle-kind.ts'
 import {
-  compareListOrder, findDuplicates, type Compiled, type CompiledPrimitive
+  findDuplicates, inOrder, type Compiled, type CompiledPrimitive
 } from './compiled-primitive.ts'
 import type { CatalogContents, Located } from './contents.ts'
 import { compileDependency, type CompiledDependency } from './definitions/compile-dependency.ts'
@@ -114,35 +114,35 @@ class Compilation {
     const isEarly = dependencies.length === 0 || openDependencies === undefined
     const early = isEarly ? await list(undefined) : undefined
     this.#checkCreators(handles)
-    await this.#step(() => this.#problems.push(
-      ...findDuplicates('handle', handles, ({ kind }) => kind),
-      ...findDuplicates('dependency', dependencies, ({ name }) => name),
-      ...findDuplicates('tool', tools, toKey),
-      ...findDuplicates('prompt', prompts, toKey)
-    ))
-    await this.#step(() => this.#problems.push(
-      ...findDuplicates('resource', [...unlisted, ...resources], toKey),
-      ...findDuplicates('resource template', templates, toKey),
-      ...findDuplicates('skill', skills, toKey)
-    ))
+    this.#problems.push(
+      ...await this.#inTurns(findDuplicates('handle', handles, ({ kind }) => kind)),
+      ...await this.#inTurns(findDuplicates('dependency', dependencies, ({ name }) => name)),
+      ...await this.#inTurns(findDuplicates('tool', tools, toKey)),
+      ...await this.#inTurns(findDuplicates('prompt', prompts, toKey)),
+      ...await this.#inTurns(findDuplicates('resource', [...unlisted, ...resources], toKey)),
+      ...await this.#inTurns(findDuplicates('resource template', templates, toKey)),
+      ...await this.#inTurns(findDuplicates('skill', skills, toKey))
+    )
     this.#assertNoProblem()
     // After all other problems, so that nothing is open when the catalog has one. Lists use what is open.
     const open = await this.#openDependencies(dependencies)
     this.#assertNoProblem()
     const listings = early ?? await list(open)
     const entries: Array<Compiled<CompiledPrimitive>> = [...resources, ...locateEntries(listings)]
-    this.#problems.push(...findDuplicates('resource', [...unlisted, ...entries], toKey))
+    this.#problems.push(
+      ...await this.#inTurns(findDuplicates('resource', [...unlisted, ...entries], toKey))
+    )
     if (this.#problems.length > 0) open?.release()
     this.#assertNoProblem()
 
-    const primitives = await this.#step(() => ({
-      tools: inOrder(tools),
-      prompts: inOrder(prompts),
-      resources: inOrder([...resources, ...unlisted]),
-      templates: inOrder(templates),
-      skills: inOrder(skills),
-      listed: inOrder(entries)
-    }))
+    const primitives = {
+      tools: await this.#inTurns(inOrder(tools)),
+      prompts: await this.#inTurns(inOrder(prompts)),
+      resources: await this.#inTurns(inOrder([...resources, ...unlisted])),
+      templates: await this.#inTurns(inOrder(templates)),
+      skills: await this.#inTurns(inOrder(skills)),
+      listed: await this.#inTurns(inOrder(entries))
+    }
     const version = await this.#inTurns(toCatalogVersion({ server, primitives, hierarchy, digest }))
     const parts = {
       server,
@@ -159,14 +159,9 @@ class Compilation {
     return await this.#inTurns(createSnapshot({ ...parts, dependencies: open }, this.#options))
   }
 
+  /** Lets requests run between steps whose number grows with the catalog. */
   async #inTurns<T> (work: Stepwise<T>): Promise<T> {
     return await runInTurns(work, this.#options.yieldToRequests ?? (() => undefined))
-  }
-
-  /** Lets requests run before a step whose time grows with the catalog. */
-  async #step<T> (work: () => T): Promise<T> {
-    await this.#options.yieldToRequests?.()
-    return work()
   }
 
   readonly #reporterOf = (located: Located<unknown>): ReportProblem => createReporter(this.#problems, located)
@@ -257,7 +252,3 @@ function describeLifetimes (handles: ReadonlyArray<Compiled<HandleKind>>): Reado
 }
 
 const toKey = ({ key }: CompiledPrimitive) => key
-
-function inOrder<C extends CompiledPrimitive> (all: ReadonlyArray<Compiled<C>>): C[] {
-  return all.map(({ compiled }) => compiled).toSorted(compareListOrder)
-}

@@ -60,13 +60,26 @@ export function compareListOrder (a: ListPosition, b: ListPosition): number {
 /** The result of a definition, and its place. */
 export interface Compiled<C, D = unknown> { readonly compiled: C, readonly located: Located<D> }
 
+/** Returns the primitives in the order of their list. */
+export function * inOrder<C extends CompiledPrimitive> (all: ReadonlyArray<Compiled<C>>): Stepwise<C[]> {
+  const primitives: C[] = []
+  let isOrdered = true
+  yield * visitAll(all, ({ compiled }) => {
+    const last = primitives.at(-1)
+    isOrdered &&= last === undefined || compareListOrder(last, compiled) <= 0
+    primitives.push(compiled)
+  })
+  // A sort is one step. The files of a catalog mostly have the order of their tools.
+  return isOrdered ? primitives : primitives.sort(compareListOrder)
+}
+
 /** Finds names and URIs that are used twice. Each problem names the file that had the key first. */
-export function findDuplicates<C> (
+export function * findDuplicates<C> (
   kind: string, all: ReadonlyArray<Compiled<C>>, keyOf: (compiled: C) => string
-): Problem[] {
+): Stepwise<Problem[]> {
   const problems: Problem[] = []
   const fileByKey = new Map<string, string>()
-  for (const { compiled, located } of all) {
+  yield * visitAll(all, ({ compiled, located }) => {
     const key = keyOf(compiled)
     const file = fileByKey.get(key)
     if (file === undefined) fileByKey.set(key, located.file)
@@ -74,6 +87,6 @@ export function findDuplicates<C> (
       const rule = `the ${kind} ${JSON.stringify(key)} is already defined in ${file}`
       createReporter(problems, located)('', rule)
     }
-  }
+  })
   return problems
 }

@@ -31,9 +31,10 @@ export async function relist (
   const nextOf = new Map(outdated.map((listing, index) => [listing, results[index] ?? listing]))
   const listings = before.listings.map((listing) => nextOf.get(listing) ?? listing)
   const resources = [...locateFixed(before), ...locateEntries(listings)]
-  const duplicates = findDuplicates('resource', resources, ({ key }) => key)
+  const offerTurn = options.yieldToRequests ?? (() => undefined)
+  const duplicates = await runInTurns(findDuplicates('resource', resources, ({ key }) => key), offerTurn)
   if (duplicates.length > 0) return { snapshot: before, problems: [...problems, ...duplicates] }
-  const next = await runInTurns(withListings(before, listings), options.yieldToRequests ?? (() => undefined))
+  const next = await runInTurns(withListings(before, listings), offerTurn)
   return { snapshot: next.version === before.version ? before : next, problems }
 }
 
