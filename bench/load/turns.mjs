@@ -73,7 +73,8 @@ async function warmUp (saturateFor, seconds) {
   }
 }
 
-function toFigures ({ latencies, elapsedMs, busyMs, cpuMs, others, longestStallMs, peakBytes }) {
+function toFigures (turn) {
+  const { latencies, elapsedMs, busyMs, cpuMs, others, longestStallMs, longestStallCpuMs, peakBytes } = turn
   const sorted = Float64Array.from(latencies).sort()
   return {
     perSecond: sorted.length / elapsedMs * 1000,
@@ -82,6 +83,6 @@ function toFigures ({ latencies, elapsedMs, busyMs, cpuMs, others, longestStallM
     p99Ms: percentile(sorted, 0.99),
     clientBusy: busyMs / elapsedMs,
     others,
-    ...peakBytes !== undefined && { longestStallMs, peakMiB: peakBytes / 2 ** 20 }
+    ...peakBytes !== undefined && { longestStallMs, longestStallCpuMs, peakMiB: peakBytes / 2 ** 20 }
   }
 }

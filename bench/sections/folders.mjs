@@ -66,7 +66,7 @@ async function measureOnce ({ start }, catalog, round) {
       editSeconds: medianOf(edits.map(({ seconds }) => seconds)),
       editCpuSeconds: medianOf(edits.map(({ cpuSeconds }) => cpuSeconds)),
       longestStallMs: Math.max(...edits.map(({ longestStallMs }) => longestStallMs)),
-      longestOwnStallMs: Math.max(...edits.map(({ longestOwnStallMs }) => longestOwnStallMs)),
+      longestStallCpuMs: Math.max(...edits.map(({ longestStallCpuMs }) => longestStallCpuMs)),
       memoryAfterMiB: after.rssBytes / MIB,
       others: shareOfOthers(after.cpuMs)
     }
@@ -87,8 +87,8 @@ async function editOnce (server, catalog, text) {
   }
   const seconds = (performance.now() - startedAt) / 1000
   await sleep(AFTER_EDIT_MS)
-  const { cpuMs, longestStallMs, longestOwnStallMs } = await server.stopWatching()
-  return { seconds, cpuSeconds: (cpuMs - before.cpuMs) / 1000, longestStallMs, longestOwnStallMs }
+  const { cpuMs, longestStallMs, longestStallCpuMs } = await server.stopWatching()
+  return { seconds, cpuSeconds: (cpuMs - before.cpuMs) / 1000, longestStallMs, longestStallCpuMs }
 }
 
 async function callEdited ({ url }) {
@@ -109,7 +109,7 @@ export function print (rows) {
       ['edit s', ({ editSeconds }) => spreadText(editSeconds)],
       ['CPU s', ({ editCpuSeconds }) => spreadText(editCpuSeconds)],
       ['longest stall ms', ({ longestStallMs }) => spreadText(longestStallMs)],
-      ['longest in own CPU ms', ({ longestOwnStallMs }) => spreadText(longestOwnStallMs)],
+      ['longest in own CPU ms', ({ longestStallCpuMs }) => spreadText(longestStallCpuMs)],
       [`memory after ${EDITS}`, ({ memoryAfterMiB }) => spreadText(memoryAfterMiB)]
     ])
   }

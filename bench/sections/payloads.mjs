@@ -63,6 +63,7 @@ export function print (rows) {
       ['CPU ms', ({ cpuUs }) => spreadText(cpuUs, (us) => rounded(us / 1000))],
       ['of Fastify', ({ ofCeiling }) => spreadText(ofCeiling?.cpuUs)],
       ['longest stall ms', ({ longestStallMs }) => spreadText(longestStallMs)],
+      ['of own CPU', ({ longestStallCpuMs }) => spreadText(longestStallCpuMs)],
       ['most memory MiB', ({ peakMiB }) => spreadText(peakMiB)]
     ])
   }

@@ -54,9 +54,11 @@ async function measureOnce ({ start, change }) {
     await sleep(SETTLE_MS)
     const kibEach = (await resident() - before) / STREAMS / 1024
     await arrival(client, () => change(server.url))
+    await server.watch()
     const { times } = await arrival(client, () => change(server.url))
+    const { longestStallMs, longestStallCpuMs } = await server.stopWatching()
     client.check()
-    return { kibEach, fanOutMs: times.at(-1) - times[0] }
+    return { kibEach, fanOutMs: times.at(-1) - times[0], longestStallMs, longestStallCpuMs }
   })
 }
 
@@ -69,17 +71,24 @@ export function print ({ streams, servers }) {
     ['KiB each', ({ kibEach }) => spreadText(kibEach)],
     ['of bare', ({ ofBare }) => spreadText(ofBare.kibEach)],
     ['one change to all, ms', ({ fanOutMs }) => spreadText(fanOutMs)],
-    ['of bare', ({ ofBare }) => spreadText(ofBare.fanOutMs)]
+    ['of bare', ({ ofBare }) => spreadText(ofBare.fanOutMs)],
+    ['longest stall ms', ({ longestStallMs }) => spreadText(longestStallMs)],
+    ['of own CPU', ({ longestStallCpuMs }) => spreadText(longestStallCpuMs)]
   ])
 }
 
 export function yardsticks ({ streams, servers }) {
-  return servers.filter(({ name }) => name === TRIVET).flatMap(({ node, ofBare }) => [
+  return servers.filter(({ name }) => name === TRIVET).flatMap(({ node, ofBare, longestStallCpuMs }) => [
     { name: `memory of a stream, of ${BARE}'s, Node ${node}`, atMost: 1.5, figure: ofBare.kibEach.median },
     {
       name: `one change to ${grouped(streams)} streams, of ${BARE}'s time, Node ${node}`,
       atMost: 2,
       figure: ofBare.fanOutMs.median
+    },
+    {
+      name: `longest stall of one change to ${grouped(streams)} streams, ms of own CPU, Node ${node}`,
+      atMost: 25,
+      figure: longestStallCpuMs.median
     }
   ])
 }

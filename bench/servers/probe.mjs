@@ -3,13 +3,13 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Server } from 'node:net'
-import { watchOwnStalls } from './own-stalls.mjs'
+import { watchTurns } from './thread-cpu.mjs'
 
 const RESOLUTION_MS = 1
 const MEMORY_INTERVAL_MS = 20
 let delays
+let endTurns
 let sampling
-let endOwnStalls
 let peakBytes
 
 const { listen } = Server.prototype
@@ -30,11 +30,14 @@ process.on('message', ({ ask }) => {
 })
 process.channel?.unref()
 
-/** Starts to measure the stalls of the event loop and the peak of the memory. */
+/**
+ * Starts to measure the stalls of the event loop and the peak of the memory. A stall counts by wall time and
+ * by the thread's own CPU: other processes only add to the first.
+ */
 function watch () {
+  endTurns = watchTurns()
   delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delays.enable()
-  endOwnStalls = watchOwnStalls()
   peakBytes = process.memoryUsage.rss()
   const sample = () => { peakBytes = Math.max(peakBytes, process.memoryUsage.rss()) }
   sampling = setInterval(sample, MEMORY_INTERVAL_MS).unref()
@@ -47,7 +50,7 @@ function watched () {
   const stalledMs = (nanoseconds) => Math.max(nanoseconds / 1e6 - RESOLUTION_MS, 0)
   return {
     longestStallMs: stalledMs(delays.max),
-    longestOwnStallMs: endOwnStalls(),
+    longestStallCpuMs: endTurns(),
     p99StallMs: stalledMs(delays.percentile(99)),
     peakBytes
   }

@@ -4,8 +4,10 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import { createBunches } from '../base/bunches.ts'
 import { timers } from '../base/time.ts'
 import type { MessageSink } from '../store/changes/message-sink.ts'
+import { writeWholeChunks } from './whole-chunks.ts'
 
 /** While more than this many bytes wait for the client, notifications of a request are left out. */
 const MAX_BUFFERED_BYTES = 1_048_576
@@ -96,7 +98,10 @@ const EVENT_STREAM_HEADERS = {
 export function openEventStream (reply: FastifyReply, stream = new EventStream()): EventStream {
   // Not in this turn: the caller listens for the end of the stream that it gets.
   if (reply.raw.closed) queueMicrotask(() => stream.cut())
-  else reply.code(200).headers(EVENT_STREAM_HEADERS).send(stream)
+  else {
+    writeWholeChunks(reply.raw)
+    reply.code(200).headers(EVENT_STREAM_HEADERS).send(stream)
+  }
   return stream
 }
 
@@ -109,13 +114,15 @@ export interface KeepAlive {
 /** One timer serves all streams. */
 export function createKeepAlive (everyMs: number): KeepAlive {
   const streams = new Set<EventStream>()
-  const timer = timers.setInterval(() => {
-    for (const stream of streams) if (!stream.isBlocked) stream.keepAlive()
-  }, everyMs).unref()
+  const quiet = createBunches((stream: EventStream) => { if (!stream.isBlocked) stream.keepAlive() })
+  const timer = timers.setInterval(() => { for (const stream of streams) quiet.add(stream) }, everyMs).unref()
   return {
     add (stream) {
       streams.add(stream)
-      stream.onClose(() => { streams.delete(stream) })
+      stream.onClose(() => {
+        streams.delete(stream)
+        quiet.delete(stream)
+      })
     },
     close () { timers.clear(timer) }
   }

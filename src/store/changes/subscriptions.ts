@@ -1,6 +1,7 @@
 // All open streams of changes in this process. They share one listener on the broadcast and one timer.
 
-import { clock, timers } from '../../base/time.ts'
+import { createBunches } from '../../base/bunches.ts'
+import { timers } from '../../base/time.ts'
 import type { RequestId } from '../../protocol/json-rpc.ts'
 import { Announcement } from './announcement.ts'
 import type { Broadcast } from './broadcast.ts'
@@ -15,12 +16,6 @@ export interface SubscriptionsOptions {
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>
 
-/**
- * How many streams are flushed in one turn of the event loop, and for how long, in milliseconds. The rest
- * waits for later turns, so that requests are served in between.
- */
-const FLUSH_BATCH = 500
-const FLUSH_MS = 10
 /** A stream that is blocked in this many consecutive keep-alive rounds is closed. */
 const MAX_BLOCKED_ROUNDS = 2
 
@@ -28,8 +23,9 @@ export function createSubscriptions (
   broadcast: Broadcast, { keepAliveMs, onSlowReader }: SubscriptionsOptions
 ) {
   const open = new Set<Subscription>()
-  const pending = new Set<Subscription>()
-  let flushing = false
+  // In later turns, so that repeated changes within one turn of the event loop are reported once.
+  const pending = createBunches((subscription: Subscription) => subscription.flush())
+  const quiet = createBunches(keepAliveOne)
   let closed = false
   const unsubscribe = broadcast.subscribe(noteEvent)
   const timer = timers.setInterval(keepAlive, keepAliveMs).unref()
@@ -37,35 +33,19 @@ export function createSubscriptions (
   function noteEvent (event: ChangeEvent): void {
     const announcement = new Announcement(event)
     for (const subscription of open) if (subscription.note(event, announcement)) pending.add(subscription)
-    scheduleFlush()
-  }
-
-  // Deferred, so that repeated changes within one turn of the event loop are reported once.
-  function scheduleFlush (): void {
-    if (flushing || pending.size === 0) return
-    flushing = true
-    setImmediate(() => {
-      flushing = false
-      const started = clock.monotonic()
-      let left = FLUSH_BATCH
-      for (const subscription of pending) {
-        if (left-- === 0 || clock.monotonic() - started > FLUSH_MS) break
-        pending.delete(subscription)
-        subscription.flush()
-      }
-      scheduleFlush()
-    })
   }
 
   function keepAlive (): void {
-    for (const subscription of open) {
-      if (!subscription.sink.isBlocked) {
-        subscription.blockedRounds = 0
-        subscription.sink.keepAlive()
-      } else if (++subscription.blockedRounds >= MAX_BLOCKED_ROUNDS) {
-        onSlowReader(subscription.messages.id)
-        subscription.sink.cut()
-      }
+    for (const subscription of open) quiet.add(subscription)
+  }
+
+  function keepAliveOne (subscription: Subscription): void {
+    if (!subscription.sink.isBlocked) {
+      subscription.blockedRounds = 0
+      subscription.sink.keepAlive()
+    } else if (++subscription.blockedRounds >= MAX_BLOCKED_ROUNDS) {
+      onSlowReader(subscription.messages.id)
+      subscription.sink.cut()
     }
   }
 
@@ -84,13 +64,13 @@ export function createSubscriptions (
       sink.onClose(() => {
         open.delete(subscription)
         pending.delete(subscription)
+        quiet.delete(subscription)
       })
       sink.onDrain(() => {
         // The client reads, so it is not too slow.
         subscription.blockedRounds = 0
         // Not at once: thousands of clients may read in one turn of the event loop.
         if (subscription.isPending) pending.add(subscription)
-        scheduleFlush()
       })
       // Sent before the stream is added, so that no notification precedes it.
       const opening = messages.opening?.()

@@ -215,3 +215,37 @@ t.test('thousands of changes for thousands of streams take little time', async (
   const { user } = process.cpuUsage(before)
   t.ok(user < 4_000_000, `${user / 1000} ms of CPU`)
 })
+
+t.test('a second change before the first was told to all: each stream is told both, in order', async (t) => {
+  const { broadcast, subscriptions } = build(t)
+  const sinks = Array.from({ length: 1200 }, () => new FakeSink())
+  for (const [id, sink] of sinks.entries()) {
+    listen(subscriptions, id, { toolsListChanged: true, promptsListChanged: true }, sink)
+  }
+  await broadcast.publish({ type: 'tools-changed' })
+  await turn()
+  const [told, untold] = [sinks[0], sinks[1199]]
+  t.ok(told?.methods.length === 1 && untold?.methods.length === 0, 'the first change was told to some')
+  // One of those who leave was told, one was not.
+  told?.leave()
+  untold?.leave()
+  await broadcast.publish({ type: 'prompts-changed' })
+  const staying = sinks.slice(1, -1)
+  await until(() => staying.every(({ methods }) => methods.length === 2), 'both changes')
+  const both = ['notifications/tools/list_changed', 'notifications/prompts/list_changed']
+  t.strictSame(new Set(staying.map(({ methods }) => methods.join())), new Set([both.join()]))
+  t.strictSame([told?.methods, untold?.methods], [both.slice(0, 1), []])
+})
+
+t.test('thousands of streams are kept alive over several turns of the event loop', async (t) => {
+  const { subscriptions } = build(t, { keepAliveMs: 30 })
+  const sinks = Array.from({ length: 1200 }, () => new FakeSink())
+  for (const [id, sink] of sinks.entries()) listen(subscriptions, id, {}, sink)
+  const kept = () => sinks.filter(({ keptAlive }) => keptAlive > 0).length
+  let most = 0
+  for (let before = 0; kept() < sinks.length; before = kept()) {
+    await turn()
+    most = Math.max(most, kept() - before)
+  }
+  t.ok(most <= 500, `${most} in one turn`)
+})

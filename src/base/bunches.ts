@@ -1,0 +1,49 @@
+// Work on thousands of things, in bunches. The event loop has a turn between two bunches, so that requests
+// are served.
+
+import { clock } from './time.ts'
+
+/** The most things of one bunch, and the milliseconds after which it ends. */
+const MAX_THINGS = 500
+const MAX_MS = 8
+
+export interface Bunches<T> {
+  /** Asks for the work on a thing. It is done once for a thing that is added again while it waits. */
+  add (thing: T): void
+  /** Drops the thing if it waits. */
+  delete (thing: T): void
+}
+
+/** @param work on one thing, in the order in which things were added, in a later turn. Must not throw. */
+export function createBunches<T> (work: (thing: T) => void): Bunches<T> {
+  const waiting = new Set<T>()
+  let isScheduled = false
+
+  function schedule (): void {
+    if (isScheduled || waiting.size === 0) return
+    isScheduled = true
+    setImmediate(() => {
+      isScheduled = false
+      workOff()
+      schedule()
+    })
+  }
+
+  function workOff (): void {
+    const endsAt = clock.monotonic() + MAX_MS
+    let left = MAX_THINGS
+    for (const thing of waiting) {
+      waiting.delete(thing)
+      work(thing)
+      if (--left === 0 || clock.monotonic() >= endsAt) return
+    }
+  }
+
+  return {
+    add (thing) {
+      waiting.add(thing)
+      schedule()
+    },
+    delete (thing) { waiting.delete(thing) }
+  }
+}
