@@ -1,9 +1,37 @@
 // Writes checked contents as JSON. Base64 needs no escapes and may be megabytes long: it is written as it is.
 
+import { isLarge, toJsonString } from '../../../base/large-text.ts'
 import type { ContentBlock, PromptMessage, ResourceContents } from '../../../protocol/content.ts'
 
 export function toListJson<T> (all: readonly T[], toJson: (one: T) => string): string {
   return `[${all.map(toJson).join(',')}]`
+}
+
+/**
+ * Writes the same, with turns of the event loop while a large text is written. All else is written at once,
+ * because its author may change it.
+ */
+export async function toListJsonInTurns<T extends object> (
+  all: readonly T[], toJson: (one: T) => string
+): Promise<string> {
+  const written = all.map((one) => takeLargeText(one) ?? toJson(one))
+  let list = ''
+  for (const one of written) {
+    const json = typeof one === 'string' ? one : append(one.rest, 'text', await toJsonString(one.text))
+    list += list === '' ? json : `,${json}`
+  }
+  return `[${list}]`
+}
+
+export function hasLargeText (all: readonly object[]): boolean {
+  return all.some((one) => 'text' in one && typeof one.text === 'string' && isLarge(one.text))
+}
+
+/** Returns the large text of a block or of contents, and the other members as JSON. */
+function takeLargeText (one: object): { readonly text: string, readonly rest: string } | undefined {
+  if (!('text' in one) || typeof one.text !== 'string' || !isLarge(one.text)) return undefined
+  const { text, ...rest } = one
+  return { text, rest: JSON.stringify(rest) }
 }
 
 export function toBlockJson (block: ContentBlock): string {
@@ -36,5 +64,10 @@ export function toResourceJson (resource: ResourceContents): string {
 
 /** @param own has at least one member. */
 function withMember (own: object, name: string, json: string): string {
-  return `${JSON.stringify(own).slice(0, -1)},"${name}":${json}}`
+  return append(JSON.stringify(own), name, json)
+}
+
+/** @param own has at least one member. */
+function append (own: string, name: string, json: string): string {
+  return `${own.slice(0, -1)},"${name}":${json}}`
 }

@@ -3,12 +3,13 @@
 
 import type { ToolError } from '../../../author/tool-error.ts'
 import { isToolResult, type ToolResultOptions } from '../../../author/tool-result.ts'
+import { isLarge, requestsTurn, toJsonString } from '../../../base/large-text.ts'
 import type { ContentBlock, Meta } from '../../../protocol/content.ts'
 import { isObject } from '../../../protocol/json-rpc.ts'
 import type { Check, Verdict } from '../../../schema/check.ts'
 import { findJsonLoss, isPlainJson } from '../../../schema/json-form.ts'
 import { checkContent, checkMeta } from './content-checks.ts'
-import { toBlockJson, toListJson } from './content-json.ts'
+import { hasLargeText, toBlockJson, toListJson, toListJsonInTurns } from './content-json.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
 import { toSafeBlock, toSafeJson, toSafeText } from './safe-text.ts'
 
@@ -51,7 +52,9 @@ export function outputResult (
 ): string | Promise<string> {
   if (isToolResult(output)) return explicitResult(writer, output, checkOutput)
   if (checkOutput !== undefined) return checkedResult(writer, checkOutput(output))
-  if (typeof output === 'string') return textResult(writer, output)
+  if (typeof output === 'string') {
+    return isLarge(output) ? largeTextResult(writer, output) : textResult(writer, output)
+  }
   if (isObject(output) && Array.isArray(output.content)) {
     const { content, structuredContent, isError, _meta } = output
     const result = { content, structuredContent, isError: isError === true, _meta }
@@ -62,9 +65,18 @@ export function outputResult (
 }
 
 /** Writes structured content, and its JSON as a text block for clients and models that read only text. */
-function structuredResult (writer: ResultWriter, value: unknown, json: string): string {
+function structuredResult (writer: ResultWriter, value: unknown, json: string): string | Promise<string> {
   const structuredContent = writer.mayBeStructuredContent(value) ? json : undefined
-  return write(writer, { content: `[${textBlock(json, toSafeJson)}]`, structuredContent })
+  return isLarge(json)
+    ? largeTextResult(writer, json, toSafeJson, structuredContent)
+    : write(writer, { content: `[${textBlock(json, toSafeJson)}]`, structuredContent })
+}
+
+/** Writes a result with turns of the event loop. */
+async function largeTextResult (
+  writer: ResultWriter, text: string, toSafe = toSafeText, structuredContent?: string
+): Promise<string> {
+  return write(writer, { content: `[${await largeTextBlock(text, toSafe)}]`, structuredContent })
 }
 
 function checkedResult (writer: ResultWriter, verdict: Verdict | Promise<Verdict>): string | Promise<string> {
@@ -93,10 +105,16 @@ async function explicitResult (
   const json = value === undefined ? undefined : toStructuredJson(value)
   const structuredContent = writer.mayBeStructuredContent(value) ? json : undefined
   const blocks = toSafeContent(writer, content)
+  const list = hasLargeText(blocks)
+    ? await toListJsonInTurns(blocks, toBlockJson)
+    : toListJson(blocks, toBlockJson)
+  const members = { structuredContent, isError, meta }
+  if (json === undefined || content.some(({ type }) => type === 'text')) {
+    return write(writer, { content: list, ...members })
+  }
   // For clients that read only text.
-  const needsText = json !== undefined && content.every(({ type }) => type !== 'text')
-  const texted = needsText ? [...blocks, { type: 'text', text: toSafeJson(json) } as const] : blocks
-  return write(writer, { content: toListJson(texted, toBlockJson), structuredContent, isError, meta })
+  const text = isLarge(json) ? await largeTextBlock(json, toSafeJson) : textBlock(json, toSafeJson)
+  return write(writer, { content: list === '[]' ? `[${text}]` : `${list.slice(0, -1)},${text}]`, ...members })
 }
 
 function write (
@@ -108,6 +126,12 @@ function write (
 
 function textBlock (text: string, toSafe = toSafeText): string {
   return `{"type":"text","text":${JSON.stringify(toSafe(text))}}`
+}
+
+async function largeTextBlock (text: string, toSafe: (text: string) => string): Promise<string> {
+  // Before it the output was checked and became JSON, which takes up to 30 ms for 5 MiB.
+  await requestsTurn()
+  return `{"type":"text","text":${await toJsonString(toSafe(text))}}`
 }
 
 /** Throws a ContractError when a block is malformed. */
