@@ -6,7 +6,9 @@ import { createTokenWatch, type TokenWatch } from './access/token-watch.ts'
 import { openAuthenticator } from './app/access.ts'
 import { openFiles } from './app/files.ts'
 import { registerRoutes } from './app/http.ts'
-import { openAdminApp, openMeasures, type OpenedMeasures, type ProcessFacts } from './app/measures.ts'
+import {
+  openAdminApp, openMeasures, type OpenedMeasures, type ProcessFacts, type WorkerReports
+} from './app/measures.ts'
 import { composeMethods, openTasks } from './app/methods.ts'
 import { failStart, openServiceState, toCheckedParts, type OpenedState } from './app/state.ts'
 import { Lifecycle } from './base/lifecycle.ts'
@@ -24,6 +26,7 @@ import { Readiness, type CheckedPart } from './http/readiness.ts'
 import { createReplies, type Replies } from './http/replies.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { openLegacyEra } from './legacy/open.ts'
+import { partOf } from './limits/limits.ts'
 import { WaitingBytes } from './limits/waiting-bytes.ts'
 import { openAuditLog } from './ops/audit/audit-log.ts'
 import { completeConfig, ConfigError, type AppConfig } from './ops/config/config.ts'
@@ -44,9 +47,9 @@ import type { Tasks } from './tasks/tasks.ts'
 
 /**
  * The options of `createApp`: the settings of docs/settings.md, with names in camel case. Each has a
- * default. `host` and `port` are not options: the embedding program calls `listen`. Nor are `adminHost`,
- * `adminPort`, `adminToken`, `logLevelFile` and `otlpUrl`: only the service that runs as a process of its own
- * has an admin address, takes signals, and sends traces by itself.
+ * default. `host` and `port` are not options: the embedding program calls `listen`. Nor are `workers`,
+ * `adminHost`, `adminPort`, `adminToken`, `logLevelFile` and `otlpUrl`: only the service that runs as a
+ * process of its own has workers and an admin address, takes signals, and sends traces by itself.
  */
 export interface AppOptions extends Partial<AppConfig> {
   /** Receives the log. By default a pino logger that writes to standard output. */
@@ -84,6 +87,8 @@ export interface Service {
   readonly app: FastifyInstance
   /** The app of the admin address. It must listen by itself. */
   readonly admin: FastifyInstance | undefined
+  /** What the admin address tells, for other workers. */
+  readonly reports: WorkerReports | undefined
   readonly catalog: Catalog
   /** Serves requests of the modern era. A test of a catalog calls it directly, without HTTP. */
   readonly pipeline: Pipeline
@@ -92,8 +97,13 @@ export interface Service {
   readonly tasks: Tasks
   /** Runs the tools of tasks again. */
   readonly toolRuns: ToolRuns
-  /** Reports "not ready", and waits until load balancers send requests elsewhere. Call `close` afterwards. */
-  drain (): Promise<void>
+  /** Reports "not ready". */
+  turnUnready (): void
+  /**
+   * Reports "not ready", and waits until load balancers send requests elsewhere. Call `close` afterwards.
+   * @param timeoutMs how long requests may take then, instead of `shutdownTimeoutMs`.
+   */
+  drain (timeoutMs?: number): Promise<void>
   /** Begins a load of the whole catalog, also if no file has changed, and opens the audit log anew. */
   reload (): void
   /** Closes the app, and then the admin app: the metrics of the shutdown can be read. */
@@ -125,7 +135,8 @@ async function openService (
   { logger, authenticator: ownAuthenticator, environment = {}, ...options }: AppOptions,
   own: OwnProcess | undefined, clock: Clock, lifecycle: Lifecycle
 ): Promise<Service> {
-  const config = completeConfig(options)
+  const { workers: { count: workerCount = 1 } = {} } = own ?? {}
+  const config = completeConfig({ ...options, constants: { ...options.constants, workerCount } })
   if (ownAuthenticator !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
   const requestLog = own?.log ?? (logger === undefined ? openOwnLog(config.logLevel, lifecycle) : { logger })
   const log: FastifyBaseLogger = requestLog.logger
@@ -174,18 +185,22 @@ async function openService (
   registerRoutes(app, config, {
     authenticator, shutdown, shedding, replies, openStreams, limiter, readiness, eras, files
   })
-  const admin = metrics && openAdminApp(state, {
-    metrics, readiness, tasks, token: own?.adminToken, version: own?.build?.version ?? '', audit
+  const { build, workers, adminToken: token } = own ?? {}
+  const operators = metrics && openAdminApp(state, {
+    metrics, readiness, tasks, token, version: build?.version ?? '', audit, workers
   })
+  const admin = operators?.admin
   return {
     app,
     admin,
+    reports: operators?.reports,
     catalog,
     pipeline,
     broadcast: backend.broadcast,
     lists: live.lists,
     tasks,
     toolRuns,
+    turnUnready: shutdown.turnUnready,
     drain: shutdown.drain,
     reload () {
       live.reload()
@@ -237,7 +252,8 @@ async function openEras (
   })
   const pipelineDependencies = { lifetimes, observer, limiter, tracer }
   const keepAlive = lifecycle.add(createKeepAlive(config.keepAliveMs))
-  const answerDependencies = { waitingBytes: new WaitingBytes(), openStreams, keepAlive }
+  const waitingBytes = new WaitingBytes(partOf('waitingBytes', config.workerCount))
+  const answerDependencies = { waitingBytes, openStreams, keepAlive }
   const roundOptions = { ...clock, sealer, ttlMs: config.requestStateTtlMs }
   const openKeptRound = (round: RoundRequest) => new SealedInputRound(roundOptions, round)
   const pipeline = new Pipeline({

@@ -90,8 +90,10 @@ const ROOMS = {
     'ops/config', 'ops/log', 'protocol', 'schema', 'store/backends', 'testing'
   ],
   'main.ts': [
-    'app', 'app.ts', 'catalog/compiled', 'cli', 'ops/config', 'ops/log', 'ops/overload', 'ops/tracing'
+    'app', 'app.ts', 'catalog/compiled', 'cli', 'ops/config', 'ops/log', 'ops/overload', 'ops/tracing',
+    'process'
   ],
+  process: ['app', 'catalog/compiled', 'http', 'ops/config', 'ops/log', 'ops/metrics', 'store/backends'],
   'launch.ts': ['main.ts']
 }
 
@@ -306,11 +308,12 @@ const RULES: ReadonlyArray<{
     ]
   },
   {
-    claim: 'only main.ts, and launch.ts before it, touch the process',
+    claim: 'only main.ts, launch.ts before it, and its room touch the process',
     breaks: breaksOfProcess,
     made: {
       'ops/config/config.ts': 'const port = process.env.PORT\n',
       'main.ts': 'process.exit()\n',
+      'process/signals.ts': 'process.exit()\n',
       'http/a.ts': "// ends the process\n/** a process */\nlog('the process')\n",
       'http/b.ts': "import { env } from 'node:process'\n",
       'http/c.ts': 'const { exit } = globalThis.process\n'

@@ -1,6 +1,7 @@
 // Composes the methods of both eras, and opens tasks: calls that go on after they were answered.
 
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import { partOf } from '../limits/limits.ts'
 import { createMethods, type MethodDependencies } from '../request/methods/method-list.ts'
 import { createFirstAnswers } from '../store/records/first-answers.ts'
 import { createHandles } from '../store/records/handles.ts'
@@ -34,6 +35,7 @@ export function openTasks ({ config, backend, catalog, sealer, log, clock }: Ope
     graceMs: config.taskGraceMs,
     waitMs: config.taskWaitMs ?? waitWithin(config.requestTimeoutMs, MAX_WAIT_MS),
     patienceMs: config.taskPatienceMs,
+    maxRuns: partOf('taskRuns', config.workerCount),
     leaseMs: config.taskLeaseMs,
     now: clock.now,
     snapshot: () => catalog.current,

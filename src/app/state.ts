@@ -12,10 +12,12 @@ import { assertLayout } from '../catalog/folder/catalog-layout.ts'
 import { createSettingReader, type Variables } from '../catalog/folder/environment-settings.ts'
 import { openLiveCatalog, type LiveCatalog } from '../catalog/folder/live/live-catalog.ts'
 import { CheckedPart } from '../http/readiness.ts'
+import { partOf } from '../limits/limits.ts'
 import { ConfigError, type ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedBackend } from '../store/backends/backend.ts'
 import { openBackend } from '../store/backends/url-schemes.ts'
 import type { Broadcast } from '../store/changes/broadcast.ts'
+import { EVENT_LOG_LIMITS } from '../store/changes/event-log.ts'
 import { StoreUnavailable } from '../store/records/state-store.ts'
 import { createSealer, type Sealer } from '../store/sealing/sealer.ts'
 
@@ -47,10 +49,11 @@ export async function openServiceState (basis: ServiceBasis, lifecycle: Lifecycl
 }
 
 async function openStateBackend (
-  { config: { stateUrl, statePrefix }, log, clock }: ServiceBasis, signal: AbortSignal
+  { config: { stateUrl, statePrefix, workerCount }, log, clock }: ServiceBasis, signal: AbortSignal
 ): Promise<OpenedBackend> {
   try {
-    return await openBackend(stateUrl, { log, prefix: statePrefix, clock, signal })
+    const eventLogLimits = { ...EVENT_LOG_LIMITS, maxBytes: partOf('loggedBytes', workerCount) }
+    return await openBackend(stateUrl, { log, prefix: statePrefix, clock, signal, eventLogLimits })
   } catch (error) {
     throw new ConfigError([messageOf(error)], { cause: error })
   }

@@ -18,6 +18,8 @@ interface ServingCommand {
   readonly description: string
   /** Variables that count where neither the environment nor a flag has them. */
   readonly defaults: Surroundings['environment']
+  /** Variables whose values the command has itself. It has no flags for them. */
+  readonly fixed: Surroundings['environment']
   readonly isForPeople: boolean
 }
 
@@ -29,6 +31,7 @@ export const serveCommand = servingCommand({
   name: 'serve',
   description: 'serve a catalog until a signal ends the process',
   defaults: {},
+  fixed: {},
   isForPeople: false
 })
 
@@ -37,17 +40,18 @@ export const devCommand = servingCommand({
   name: 'dev',
   description: 'serve a catalog to its author: with a log for people, and state in memory',
   defaults: { TRIVET_STATE_URL: 'memory:' },
+  fixed: { TRIVET_WORKERS: '1' },
   isForPeople: true
 })
 
-function servingCommand ({ name, description, defaults, isForPeople }: ServingCommand): AddCommand {
+function servingCommand ({ name, description, defaults, fixed, isForPeople }: ServingCommand): AddCommand {
   return (program, { environment, serve }) => {
     const command = program.command(name).description(description).argument(...FOLDER)
       .addHelpText('after', HELP)
-    for (const { option } of FLAGS) command.addOption(option)
+    for (const { variable, option } of FLAGS) if (fixed[variable] === undefined) command.addOption(option)
     command.action(async (folder: string | undefined, flags: FlagValues) => {
       const values = { ...flags, ...(folder !== undefined && { catalog: folder }) }
-      const variables = withFlags({ ...defaults, ...environment }, values)
+      const variables = withFlags({ ...defaults, ...environment, ...fixed }, values)
       await serve(variables, { spell: spellWith(flags), isForPeople })
     })
   }

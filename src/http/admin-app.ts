@@ -7,7 +7,7 @@ import { messageOf, quote } from '../base/words.ts'
 import { clientAddressOf } from './client-address.ts'
 import { createFastify } from './fastify.ts'
 import { createOriginPolicy } from './origin-policy.ts'
-import type { Readiness } from './readiness.ts'
+import type { HealthReport } from './readiness.ts'
 
 type TaskQuery = { readonly [K in typeof FILTERS[number]]?: string } & { readonly olderThanMs?: number }
 
@@ -57,7 +57,8 @@ interface OperatorAct {
 
 interface AdminAppDependencies {
   readonly log: FastifyBaseLogger
-  readonly readiness: Pick<Readiness, 'parts'>
+  /** Checks every part. */
+  health (): Promise<HealthReport>
   readonly metrics: { readonly contentType: string, text (): Promise<string> }
   readonly tasks: AdminTasks
   /** Whoever has it may change tasks. If it is set, reading tasks needs it too. */
@@ -82,7 +83,7 @@ const UNAUTHORIZED = 'Send the token of TRIVET_ADMIN_TOKEN as Authorization: Bea
 
 /** An app that does not listen. Anyone who reaches its address may read it, but for tasks with a token. */
 export function createAdminApp (dependencies: AdminAppDependencies): FastifyInstance {
-  const { log, readiness, metrics } = dependencies
+  const { log, health, metrics } = dependencies
   const app = createFastify(log)
   const options = { logLevel: 'silent', exposeHeadRoute: true } as const
   guardAgainstRebinding(app)
@@ -93,9 +94,8 @@ export function createAdminApp (dependencies: AdminAppDependencies): FastifyInst
   })
   app.get('/livez', options, () => ({ status: 'ok' }))
   app.get('/readyz', options, async (_, reply) => {
-    const parts = await readiness.parts()
-    const ready = parts.every((part) => part.ready)
-    return reply.code(ready ? 200 : 503).send({ ready, parts })
+    const report = await health()
+    return reply.code(report.ready ? 200 : 503).send(report)
   })
   app.get('/metrics', options, async (_, reply) => {
     return reply.header('content-type', metrics.contentType).send(await metrics.text())

@@ -17,6 +17,13 @@ export interface ServicePart {
   readonly [detail: string]: unknown
 }
 
+/** The state of all parts, for operators. */
+export interface HealthReport {
+  /** Whether new requests can be served. */
+  readonly ready: boolean
+  readonly parts: readonly ServicePart[]
+}
+
 /** A part that requests need, such as the state store. */
 export class CheckedPart {
   readonly #name: string

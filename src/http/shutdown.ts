@@ -24,8 +24,13 @@ interface ShutdownOptions {
 export interface Shutdown extends Health {
   /** Whether new requests are refused, so that a load balancer sends them to another replica. */
   readonly isRefusing: boolean
-  /** Turns /readyz unready, and waits until load balancers have noticed. Close the app afterwards. */
-  drain (): Promise<void>
+  /** Turns /readyz unready. */
+  turnUnready (): void
+  /**
+   * Turns /readyz unready, and waits until load balancers have noticed. Close the app afterwards.
+   * @param timeoutMs replaces the option: others may have used a part of the time.
+   */
+  drain (timeoutMs?: number): Promise<void>
 }
 
 const SHUTTING_DOWN = 'shutting down'
@@ -42,6 +47,7 @@ export function registerShutdown (
 ): Shutdown {
   let unreadyReason: string | undefined
   let isRefusing = false
+  let requestsMs = timeoutMs
   const running: Timer[] = []
   let resolveTimedOut = (): void => {}
   const timedOut = new Promise<void>((resolve) => { resolveTimedOut = resolve })
@@ -57,7 +63,7 @@ export function registerShutdown (
         app.server.closeAllConnections()
         resolveTimedOut()
       }, LAST_BYTES_MS))
-    }, timeoutMs))
+    }, requestsMs))
     done()
   })
   app.addHook('onClose', async () => {
@@ -70,8 +76,10 @@ export function registerShutdown (
   return {
     get unreadyReason () { return unreadyReason },
     get isRefusing () { return isRefusing },
-    async drain () {
+    turnUnready () { unreadyReason = SHUTTING_DOWN },
+    async drain (ms = timeoutMs) {
       unreadyReason = SHUTTING_DOWN
+      requestsMs = ms
       await timers.pause(drainMs)
       isRefusing = true
       await timers.pause(REFUSING_MS)

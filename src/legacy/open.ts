@@ -74,7 +74,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   const settings = createSessionSettings(store, messages, {
     idleMs: config.sessionIdleMs, maxPerOwner: config.maxSessionsPerCaller, onError
   })
-  const answers = new ClientAnswers(messages)
+  const answers = new ClientAnswers(messages, config.workerCount)
   const calls = new SessionCalls(messages, endedSessions)
   const changes = new RecentChanges(broadcast, clock)
   const callStreams = createCallStreams(eventLog, messages, onError)

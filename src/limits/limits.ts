@@ -70,6 +70,16 @@ export const LIMITS = {
 
 export type LimitName = keyof typeof LIMITS
 
+/** The limits of a replica that no setting sets. */
+type FixedLimitName = {
+  [K in LimitName]: typeof LIMITS[K] extends { per: 'replica', max: number } ? K : never
+}[LimitName]
+
+/** Returns the part of a replica's limit that each of its workers has, rounded up. */
+export function partOf (name: FixedLimitName, workerCount: number): number {
+  return Math.ceil(LIMITS[name].max / workerCount)
+}
+
 /** A network gets a tenth: one attacker has several. A principal gets a half: it may be a gateway. */
 const DIVISORS: { readonly [K in HolderKind]: number } = { all: 1, principal: 2, network: 10 }
 

@@ -24,6 +24,8 @@ export interface TaskRunnerDependencies extends
   TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
   readonly log: RequestLog & { child (bindings: object): RequestLog }
   readonly reports: TaskReports
+  /** The most runs at once that no request began. 1,000 by default. */
+  readonly maxRuns?: number
   /** Whether the catalog has tools whose calls become tasks. */
   isUsed (): boolean
   /** The present state of the catalog. */
@@ -43,7 +45,7 @@ export class TaskRunner {
   readonly #dependencies: TaskRunnerDependencies
   readonly #runs = new Map<string, TaskRun>()
   /** The runs that no request began. */
-  readonly #used = new Used(new Limit('taskRuns'))
+  readonly #used: Used
   /** Since when this replica has looked for due tasks without an outage, in monotonic milliseconds. */
   #steadySince = Infinity
   readonly #renewing: Timer
@@ -60,6 +62,7 @@ export class TaskRunner {
 
   constructor (dependencies: TaskRunnerDependencies) {
     this.#dependencies = dependencies
+    this.#used = new Used(new Limit('taskRuns', dependencies.maxRuns))
     this.#renewing = timers.setInterval(() => this.renewAll(), dependencies.leaseMs / 3).unref()
   }
 

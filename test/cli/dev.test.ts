@@ -42,9 +42,15 @@ export default defineTool({ name: 'c', run: () => String(totalOf(undefined)) })
 
 t.test('keeps state in memory unless it is told otherwise', async (t) => {
   t.strictSame((await runProgram(['dev', 'here'])).served, [
-    { TRIVET_STATE_URL: 'memory:', TRIVET_CATALOG: 'here' }
+    { TRIVET_STATE_URL: 'memory:', TRIVET_WORKERS: '1', TRIVET_CATALOG: 'here' }
   ])
   t.strictSame((await runProgram(['dev'], { TRIVET_STATE_URL: 'file:./x' })).served, [
-    { TRIVET_STATE_URL: 'file:./x' }
+    { TRIVET_STATE_URL: 'file:./x', TRIVET_WORKERS: '1' }
   ])
+})
+
+t.test('serves with one process, and has no flag for more', async (t) => {
+  t.match((await runProgram(['dev'], { TRIVET_WORKERS: '4' })).served, [{ TRIVET_WORKERS: '1' }])
+  t.match(await runProgram(['dev', '--workers', '4']), { exitCode: 2, served: [], err: /--workers/ })
+  t.match((await runProgram(['serve', '--workers', '4'])).served, [{ TRIVET_WORKERS: '4' }])
 })

@@ -5,7 +5,7 @@ import { withinDeadline } from '../../base/deadline.ts'
 import { createTally } from '../../base/tally.ts'
 import { random, type Timer, timers } from '../../base/time.ts'
 import type { Holder } from '../../limits/holder.ts'
-import { Limit } from '../../limits/limits.ts'
+import { Limit, partOf } from '../../limits/limits.ts'
 import { Used } from '../../limits/used.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import type { Lifetime } from '../../request/pipeline/lifetime.ts'
@@ -66,11 +66,13 @@ export class ClientAnswers {
   readonly #waiting = new Map<string, (response: ClientResponse) => void>()
   /** How many questions of a session wait. */
   readonly #bySession = createTally()
-  readonly #used = new Used(new Limit('questions'))
+  readonly #used: Used
   readonly #deliveries = new Map<string, Delivery>()
   readonly #stopListening: () => void
 
-  constructor (messages: SessionMessages) {
+  /** @param workerCount the processes among which the limit of the replica is divided. */
+  constructor (messages: SessionMessages, workerCount = 1) {
+    this.#used = new Used(new Limit('questions', partOf('questions', workerCount)))
     this.#messages = messages
     this.#stopListening = messages.listen((message) => this.#receive(message))
   }

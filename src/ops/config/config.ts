@@ -6,6 +6,7 @@ import { isSharedUrl } from '../../store/backends/url-schemes.ts'
 import { findAccessConflicts } from './access-settings.ts'
 import { CONSTANTS, WITHOUT_OVERLOAD, type Constants } from './constants.ts'
 import type { Setting } from './setting-kinds.ts'
+import { divideLimits } from './divided-limits.ts'
 import { ROWS, type Config, type ProcessKey } from './settings.ts'
 import { adviceFor } from './unknown-variables.ts'
 
@@ -64,9 +65,19 @@ export function readConfig (
       'TRIVET_AUTH=none lets everyone in'
     )
   }
+  if (config.workers !== 'auto' && config.workers > 1 && !isSharedUrl(config.stateUrl)) {
+    conflicts.push(describeUnshared(config))
+  }
   problems.push(...conflicts.filter((conflict) => !namesAny(conflict, invalid)))
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
+}
+
+/** The path of a folder is left out: only the scheme matters. */
+function describeUnshared ({ workers, stateUrl }: Config): string {
+  const scheme = stateUrl.slice(0, stateUrl.indexOf(':') + 1)
+  return `TRIVET_WORKERS is ${workers}, and TRIVET_STATE_URL is ${scheme}, which is ` +
+    'for one process. Set a state that workers share, such as redis:// or postgres://, or TRIVET_WORKERS=1'
 }
 
 /** Adds the defaults and the constants to the options. Throws a ConfigError with every problem. */
@@ -86,7 +97,7 @@ export function completeConfig ({ constants, ...options }: ConfigOptions): Servi
   problems.push(...findConflicts(config).filter((conflict) => !namesAny(conflict, invalid)))
   if (problems.length > 0) throw new ConfigError(problems)
   const unwatched = config.overload === 'off' && WITHOUT_OVERLOAD
-  return Object.freeze({ ...CONSTANTS, ...unwatched, ...constants, ...config })
+  return Object.freeze(divideLimits({ ...CONSTANTS, ...unwatched, ...constants, ...config }))
 }
 
 /** Returns the settings without those that only the process uses. */
@@ -124,12 +135,12 @@ function namesAny (conflict: string, variables: readonly string[]): boolean {
   return variables.some((variable) => new RegExp(`\\b${variable}\\b`).test(conflict))
 }
 
-/** Finds the problems of settings that are valid alone, but not together. */
 /** Returns this wait, or a shorter one that ends before its request times out. In milliseconds. */
 export function waitWithin (requestTimeoutMs: number, longestMs: number): number {
   return Math.min(longestMs, Math.floor(requestTimeoutMs * 5 / 6))
 }
 
+/** Finds the problems of settings that are valid alone, but not together. */
 function findConflicts (config: AppConfig): string[] {
   // Replicas that share a store must open the tokens that another replica has sealed.
   const needsSecrets = isSharedUrl(config.stateUrl) && config.secrets.length === 0

@@ -1,6 +1,8 @@
 // The values that no operator sets.
 
 export const CONSTANTS = {
+  /** The processes among which the limits of a replica are divided. */
+  workerCount: 1,
   /** Entries on a page of a list, for a catalog without `pageSize`. Many clients read only the first page. */
   pageSize: 1000,
   /** How deep arrays and objects in the body of a request may be nested. */

@@ -59,6 +59,16 @@ export function integer (min: number, max: number, unit?: string): Kind<number> 
   }
 }
 
+/** An integer, or one word. */
+export function integerOr<const T extends string> (word: T, min: number, max: number): Kind<number | T> {
+  const { form, parse, accepts } = integer(min, max)
+  return {
+    form: `${form}, or ${word}`,
+    parse,
+    accepts: (value): value is number | T => value === word || accepts(value)
+  }
+}
+
 export const bytes = (min: number, max: number) => integer(min, max, 'bytes')
 export const milliseconds = (min: number, max: number) => integer(min, max, 'milliseconds')
 

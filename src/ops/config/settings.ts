@@ -8,11 +8,12 @@ import { NO_RATE, RATE_FORM, RATE_PATTERN } from '../../limits/rate.ts'
 import { isStateUrl, STATE_URL_FORM } from '../../store/backends/url-schemes.ts'
 import { ACCESS_SETTINGS } from './access-settings.ts'
 import {
-  address, bytes, file, integer, list, milliseconds, ofProcess, oneOf, secret, setting, text, type Setting,
-  type SettingsTable, type ValuesOf
+  address, bytes, file, integer, integerOr, list, milliseconds, ofProcess, oneOf, secret, setting, text,
+  type Setting, type SettingsTable, type ValuesOf
 } from './setting-kinds.ts'
 
 const LISTENS = 'pass it to app.listen()'
+const HAS_WORKERS = 'call it in each of several processes'
 const HAS_ADMIN = 'only a service that runs as a process has an admin address'
 
 const SERVICE = {
@@ -21,6 +22,9 @@ const SERVICE = {
     'The address to listen on. An address that others can reach needs `TRIVET_AUTH`.')),
   port: ofProcess(LISTENS, setting('PORT', integer(0, 65_535), 3000,
     'The port to listen on. 0 picks a free one.')),
+  workers: ofProcess(HAS_WORKERS, setting('TRIVET_WORKERS', integerOr('auto', 1, 256), 1,
+    'The processes that serve together on one port. More than one needs a shared state. `auto` is one for ' +
+      'each core. See [Workers](operating.md#workers).')),
   path: setting('TRIVET_PATH',
     text(
       'a path such as /mcp, and neither /livez, /readyz nor below /.well-known',

@@ -76,11 +76,12 @@ export class LineDestination {
     destinations.add(this)
   }
 
+  /** @param line one or several lines, each with its end. */
   write (line: string): void {
     if (this.#isClosed) return
     const { maxWaitingLength = MAX_WAITING_LENGTH } = this.#options
     if (this.#waitingLength + line.length > maxWaitingLength) {
-      this.#dropped++
+      this.#dropped += line.split('\n').length - 1
       return
     }
     const last = this.#texts.length - 1

@@ -9,6 +9,8 @@ export interface LogDestination {
   readonly fd?: number
   /** In characters. */
   readonly maxWaitingLength?: number
+  /** The number of this worker, for each line. */
+  readonly worker?: number | undefined
   /** Makes the text that is written of a line with its end. The line itself by default. */
   toText? (line: string): string
 }
@@ -25,10 +27,15 @@ export interface ServiceLog {
   announce (fields: object, message: string): void
 }
 
+export interface ProcessLog extends ServiceLog {
+  /** Writes lines of a log that another process made. Resolves as `flushLog` does. */
+  relay (lines: string): Promise<void>
+}
+
 /** Lines that wait are written by `flushLog`, and by `flushAllSync` at the end of the process. */
 export function openLog (
-  level: string, { fd = 1, toText, ...options }: LogDestination = {}
-): ServiceLog {
+  level: string, { fd = 1, toText, worker, ...options }: LogDestination = {}
+): ProcessLog {
   const destination = new LineDestination({
     ...options,
     dest: fd,
@@ -43,27 +50,33 @@ export function openLog (
         flush (done: (error?: Error) => void) { destination.flush(done) },
         flushSync () { destination.flushSync() }
       }
-  const logger = pino({ level }, stream)
-  const base = readBase()
+  const base = readBase(worker)
+  const logger = pino({ level, base }, stream)
+  const baseText = JSON.stringify(base).slice(1, -1)
   /** @param fields members of a JSON object, without braces. @param message as JSON. */
   const writeLine = (fields: string, message: string) => {
-    stream.write(`{"level":30,"time":${clock.now()},${base},${fields},"msg":${message}}\n`)
+    stream.write(`{"level":30,"time":${clock.now()},${baseText},${fields},"msg":${message}}\n`)
   }
   return {
     logger,
     writeInfo (fields, message) {
       if (logger.isLevelEnabled('info')) writeLine(fields, `"${message}"`)
     },
-    announce (fields, message) { writeLine(JSON.stringify(fields).slice(1, -1), JSON.stringify(message)) }
+    announce (fields, message) { writeLine(JSON.stringify(fields).slice(1, -1), JSON.stringify(message)) },
+    async relay (lines) {
+      const texts = toText === undefined ? [lines] : lines.split(/(?<=\n)/).map(toText)
+      for (const text of texts) destination.write(text)
+      await flushLog(logger)
+    }
   }
 }
 
-/** The fields that pino adds to each line: those of the process and of the machine. */
-function readBase (): string {
+/** The fields of each line: those that pino adds of the process and of the machine, and the worker. */
+function readBase (worker: number | undefined): object {
   let line = '{}'
   pino({ timestamp: false }, { write (written: string) { line = written } }).info({})
   const { level, ...base } = JSON.parse(line)
-  return JSON.stringify(base).slice(1, -1)
+  return { ...base, ...worker !== undefined && { worker } }
 }
 
 /** Resolves when every line so far is written, when lines cannot be written, and after half a second. */

@@ -1,8 +1,9 @@
 // All metrics of one service, in a registry of its own: a process may run several services.
 
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Registry, type Aggregator } from 'prom-client'
 import type { LimitHit } from '../../limits/call-limiter.ts'
 import type { Observer } from '../../request/pipeline/observer.ts'
+import type { MetricValues } from './added-metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 
 /** Where the values come from. */
@@ -63,6 +64,8 @@ export interface Metrics {
   readonly contentType: string
   /** The metrics in the text format of Prometheus. */
   text (): Promise<string>
+  /** The metrics as values, for `addUp`. */
+  values (): Promise<MetricValues>
 }
 
 /** Gauges with the suffix of a counter. The same numbers, by kind, have names without it. */
@@ -91,17 +94,22 @@ export function createMetrics (sources: MetricSources): Metrics {
       limit, callers: isOfAll ? 'all' : 'one', tools: isOfTool ? 'one' : 'all'
     }),
     contentType: registry.contentType,
-    text: async () => await registry.metrics()
+    text: async () => await registry.metrics(),
+    values: async () => await registry.getMetricsAsJSON()
   }
 }
 
 /** Registers the state of the service: read when the metrics are read, so that it costs requests nothing. */
 function registerServiceMetrics (registry: Registry, sources: MetricSources): void {
   type Read = (gauge: Gauge) => void | Promise<void>
-  const gauge = (name: string, help: string, labelNames: readonly string[], read: Read) => {
+  /** @param aggregator how the values of several workers become one. */
+  const gauge = (
+    name: string, help: string, labelNames: readonly string[], read: Read, aggregator: Aggregator = 'sum'
+  ) => {
     const metric: Gauge = new Gauge({
       name,
       help,
+      aggregator,
       labelNames: [...labelNames],
       registers: [registry],
       collect () {
@@ -125,7 +133,7 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
     })
   }
   gauge('trivet_build_info', 'Always 1. The labels are the versions.', ['version', 'node', 'catalog_version'],
-    (metric) => metric.set({ ...sources.build, catalog_version: sources.catalog().version }, 1))
+    (metric) => metric.set({ ...sources.build, catalog_version: sources.catalog().version }, 1), 'first')
   gauge('trivet_open_streams', 'Open streams of every kind.', [],
     (metric) => metric.set(sources.openStreams()))
   gauge('trivet_requests_limit', 'How many requests may be served at once. Falls during overload.', [],
@@ -134,9 +142,9 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
     () => sources.shedding.refused)
   // Checked for each reading: no probe may ask for readiness.
   gauge('trivet_state_store_ready', 'Whether the state store was reached when the metrics were read.', [],
-    async (metric) => metric.set(Number(await sources.isStoreReady())))
+    async (metric) => metric.set(Number(await sources.isStoreReady())), 'min')
   gauge('trivet_broadcast_ready', 'Whether changes and messages pass between this replica and others.', [],
-    (metric) => metric.set(Number(sources.isBroadcastReady())))
+    (metric) => metric.set(Number(sources.isBroadcastReady())), 'min')
   counter('trivet_tasks_left_total', 'Tasks left to replicas that can run them.', 'reason',
     () => sources.tasks.counts.left)
   counter('trivet_undos_total', 'Ended tasks whose work was undone, or could not be.', 'outcome',
@@ -150,15 +158,15 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
     async (metric) => {
       const stuck = await sources.tasks.countStuck().catch(() => ({}))
       for (const [reason, count] of Object.entries(stuck)) metric.set({ reason }, Number(count))
-    })
+    }, 'max')
   gauge('trivet_catalog_primitives', 'Tools, prompts, resources, templates and skills.', ['kind'],
     (metric) => {
       for (const [kind, size] of Object.entries(sources.catalog().sizes)) metric.set({ kind }, size)
-    })
+    }, 'max')
   gauge('trivet_catalog_last_reload_successful', 'Whether the last reload of the catalog succeeded.', [],
-    (metric) => metric.set(sources.catalog().reloads.failure === undefined ? 1 : 0))
+    (metric) => metric.set(sources.catalog().reloads.failure === undefined ? 1 : 0), 'min')
   gauge('trivet_catalog_last_reload_success_timestamp_seconds', 'When the served catalog was loaded.', [],
-    (metric) => metric.set(sources.catalog().reloads.lastSuccessAt / 1000))
+    (metric) => metric.set(sources.catalog().reloads.lastSuccessAt / 1000), 'min')
   counter('trivet_catalog_reloads_total', 'Reloads of the catalog, after the first load.', 'result', () => {
     const { succeeded, failed } = sources.catalog().reloads
     return { success: succeeded, failure: failed }

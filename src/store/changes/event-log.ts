@@ -35,14 +35,14 @@ export interface EventLogLimits {
   readonly maxEvents: number
   /** How long a stream is kept after its last event, in milliseconds. */
   readonly ttlMs: number
+  /** The bytes of all streams of this process. Above it the oldest are deleted. 64 MiB by default. */
+  readonly maxBytes?: number
 }
 
 /** The limits of every backend. */
 export const EVENT_LOG_LIMITS: EventLogLimits = { maxEvents: 1000, ttlMs: 600_000 }
 
 interface LocalEventLogOptions extends EventLogLimits {
-  /** The limit of all streams together. 64 MiB by default. */
-  readonly maxBytes?: number
   readonly now?: () => number
 }
 

@@ -39,6 +39,13 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     rule: 'must be an address or a host name, got '
   },
   port: integer(3000, 0, 65_535),
+  workers: {
+    fallback: 1,
+    good: [['1', 1], ['256', 256], ['auto', 'auto']],
+    bad: ['0', '257', '1.5', 'all', 'Auto'],
+    rule: 'must be an integer from 1 to 256, or auto, got ',
+    beside: { TRIVET_STATE_URL: 'redis://redis', TRIVET_SECRETS: 'a secret of thirty-two characters' }
+  },
   adminPort: { ...integer(0, 0, 65_535), fallback: undefined },
   adminHost: {
     fallback: '127.0.0.1',
@@ -315,11 +322,11 @@ t.test('gives each setting its own variable, which begins with TRIVET_ except HO
   t.same(variables.filter((variable) => !variable.startsWith('TRIVET_')), ['HOST', 'PORT'])
 })
 
-t.test('names each option like its variable, and has 51 settings at most', async (t) => {
+t.test('names each option like its variable, and has 52 settings at most', async (t) => {
   for (const [option, { variable }] of ROWS) {
     t.equal(option.replaceAll(/[A-Z]/g, '_$&').toUpperCase(), variable.replace(/^TRIVET_/, ''))
   }
-  t.ok(ROWS.length <= 51)
+  t.ok(ROWS.length <= 52)
 })
 
 t.test('reports all problems at once', async (t) => {
@@ -355,7 +362,9 @@ t.test('needs no authentication mode for a loopback address (6)', async (t) => {
 })
 
 t.test('completes the options of an embedding program', async (t) => {
-  const { host, port, adminPort, adminHost, adminToken, logLevelFile, otlpUrl, ...defaults } = readConfig({})
+  const {
+    host, port, workers, adminPort, adminHost, adminToken, logLevelFile, otlpUrl, ...defaults
+  } = readConfig({})
   t.same(completeConfig({ drainMs: 1 }), { ...CONSTANTS, ...defaults, drainMs: 1 })
   t.same(toAppConfig(readConfig({})), defaults)
   t.ok(Object.isFrozen(completeConfig({})))
@@ -466,5 +475,23 @@ t.test('refuses settings about access that are not complete together', async (t)
   }
   t.throws(() => completeConfig({ auth: ['jwt'], authIssuers: [issuer], publicUrl: 'nonsense' }), {
     message: /^(?!.*which needs).*publicUrl must be/s
+  })
+})
+
+t.test('refuses several workers whose state is for one process', async (t) => {
+  for (const [url, scheme] of [['memory:', 'memory:'], ['file:/srv/secret-place', 'file:']] as const) {
+    const problem = `TRIVET_WORKERS is 4, and TRIVET_STATE_URL is ${scheme}, which is for one process. ` +
+      'Set a state that workers share, such as redis:// or postgres://, or TRIVET_WORKERS=1'
+    t.throws(() => readConfig({ TRIVET_WORKERS: '4', TRIVET_STATE_URL: url }), new ConfigError([problem]))
+    for (const workers of ['1', 'auto']) {
+      t.equal(String(readConfig({ TRIVET_WORKERS: workers, TRIVET_STATE_URL: url }).workers), workers)
+    }
+  }
+})
+
+t.test('divides the limits of a replica among workers, rounded up', async (t) => {
+  const limits = { maxRequests: 10, maxStreams: 9, maxRunningPerCaller: 1 }
+  t.match(completeConfig({ ...limits, constants: { maxRunning: 8, workerCount: 4 } }), {
+    maxRequests: 3, maxStreams: 3, maxRunning: 2, maxRunningPerCaller: 1, maxHandlesPerCaller: 10_000
   })
 })

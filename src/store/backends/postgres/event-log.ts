@@ -10,8 +10,6 @@ import { NOW_MS, readNumber, readText, toStatement, type StatementRunner } from 
 
 interface PostgresEventLogOptions extends EventLogLimits {
   readonly names: SchemaNames
-  /** The limit of all streams of this process. Above it the oldest are deleted. 64 MiB by default. */
-  readonly maxBytes?: number
 }
 
 /** How long an event may wait until it is appended, in milliseconds: as long as a statement. */

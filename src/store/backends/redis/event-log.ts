@@ -9,8 +9,6 @@ import { APPEND, type CommandRunner } from './scripts.ts'
 interface RedisEventLogOptions extends EventLogLimits {
   /** Begins the name of every key. */
   readonly prefix: string
-  /** The limit of all streams of this process. Above it the oldest are deleted. 64 MiB by default. */
-  readonly maxBytes?: number
 }
 
 /** Closing the log does not close the client. */

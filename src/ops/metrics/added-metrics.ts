@@ -1,0 +1,73 @@
+// Adds up the metrics of several workers.
+
+import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client'
+import type { MetricObjectWithValues, MetricValue } from 'prom-client'
+
+/** The metrics of one worker. They can be sent as JSON. */
+export type MetricValues = ReadonlyArray<MetricObjectWithValues<MetricValue<string>>>
+
+/** The metrics that only grow, until their process ends. */
+const GROWING = ['counter', 'histogram']
+
+interface AddedSources {
+  /** How many workers serve. */
+  countReady (): number
+  /** How many workers have ended and made room for others. */
+  countReplaced (): number
+}
+
+export interface AddedMetrics {
+  /**
+   * Returns the sum in the text format of Prometheus. Each gauge says how its values become one.
+   * @param reports by the number of the worker. The last report of a worker without a new one counts.
+   */
+  add (reports: ReadonlyMap<number, MetricValues>): Promise<string>
+  /** Keeps the counts of a worker that has ended: without them a sum would fall. */
+  keep (worker: number): void
+}
+
+export function createAddedMetrics ({ countReady, countReplaced }: AddedSources): AddedMetrics {
+  const own = new Registry()
+  const ready: Gauge = new Gauge({
+    name: 'trivet_workers_ready',
+    help: 'Workers that serve.',
+    registers: [own],
+    collect: () => ready.set(countReady())
+  })
+  const replaced: Counter = new Counter({
+    name: 'trivet_workers_replaced_total',
+    help: 'Workers that ended and made room for others.',
+    registers: [own],
+    collect () {
+      replaced.reset()
+      replaced.inc(countReplaced())
+    }
+  })
+  const last = new Map<number, MetricValues>()
+  let keeping: Promise<MetricValues> = Promise.resolve([])
+
+  /** Resolves to what was kept, when nothing more is being kept. */
+  async function readKept (): Promise<MetricValues> {
+    const seen = keeping
+    const kept = await seen
+    return seen === keeping ? kept : await readKept()
+  }
+
+  return {
+    async add (reports) {
+      for (const [worker, values] of reports) last.set(worker, values)
+      const ownValues = await own.getMetricsAsJSON()
+      const kept = await readKept()
+      return await aggregate([...last.values(), kept, ownValues]).metrics()
+    },
+    keep (worker) {
+      const values = (last.get(worker) ?? []).filter(({ type }) => GROWING.includes(String(type)))
+      last.delete(worker)
+      keeping = keeping.then(async (kept) => await aggregate([kept, values]).getMetricsAsJSON())
+    }
+  }
+}
+
+function aggregate (values: readonly MetricValues[]): Registry {
+  return AggregatorRegistry.aggregate(values.map((one) => [...one]))
+}

@@ -1,0 +1,35 @@
+import t from 'tap'
+import { Link, type LinkHandlers } from '../../src/process/link.ts'
+
+/** Two sides that are connected. Messages pass as JSON, as between processes. */
+function connect (handlers: LinkHandlers): Link {
+  const near: Link = new Link((message) => far.receive(JSON.parse(JSON.stringify(message))), new Map())
+  const far: Link = new Link((message) => near.receive(JSON.parse(JSON.stringify(message))), handlers)
+  return near
+}
+
+t.test('tells, asks and answers', async (t) => {
+  const told: unknown[] = []
+  const link = connect(new Map<string, (value: unknown) => unknown>([
+    ['note', (value) => told.push(value)],
+    ['double', async (value) => Number(value) * 2],
+    ['fail', () => { throw new Error('no disk') }]
+  ]))
+  link.tell('note', { a: 1 })
+  link.tell('unknown')
+  t.strictSame(told, [{ a: 1 }])
+  t.strictSame(await Promise.all([link.ask('double', 2), link.ask('double', 3)]), [4, 6])
+  await t.rejects(link.ask('fail'), { message: 'no disk' })
+})
+
+t.test('an answer that does not come is an error', async (t) => {
+  await t.rejects(connect(new Map()).ask('unknown'), { message: 'no answer' })
+})
+
+t.test('messages of others are left alone', async (t) => {
+  const link = connect(new Map())
+  const unasked = [{ trivet: 'answer' }, { trivet: 'answer', id: 9 }]
+  for (const message of [undefined, null, 1, 'a', {}, { trivet: 1 }, ...unasked]) {
+    t.doesNotThrow(() => link.receive(message))
+  }
+})
