@@ -297,6 +297,31 @@ if (hasRedisServer(t)) {
     t.notMatch(stdout(), /serves/)
   })
 
+  t.test('the first worker is replaced too if it is killed while it starts', async (t) => {
+    const gate = join(await makeFolder(t), 'gate')
+    await writeFile(gate, '')
+    const catalog = await writeCatalog(t, { ...FILES, 'tools/a.ts': gated(gate, 'one') })
+    const { child, exited, stdout } = launch({ ...environment(), TRIVET_CATALOG: catalog })
+    t.teardown(() => { child.kill('SIGKILL') })
+    const starting = async () => (await readChildren({ child })).find((pid) => existsSync(`${gate}.${pid}`))
+    await until(async () => await starting() !== undefined, 'the start', DEADLINE_MS)
+    process.kill(Number(await starting()), 'SIGKILL')
+    await rm(gate)
+    await until(() => stdout().match(/\/mcp"/g)?.length === 2, 'both workers', DEADLINE_MS)
+    child.kill('SIGTERM')
+    t.equal(await within(exited, 'the end', DEADLINE_MS), 0)
+  })
+
+  t.test('all workers are unready, and serve, while load balancers notice', async (t) => {
+    const service = await startFiles(t, FILES, { TRIVET_DRAIN_MS: '3000' })
+    const stopping = service.stop('SIGTERM')
+    const url = new URL('/readyz', service.url)
+    const ready = async () => (await fetch(url, { headers: { connection: 'close' } })).status
+    await until(async () => await ready() === 503 && await ready() === 503, 'both to be unready', 2000)
+    t.equal((await callAll(t, service)).length, 2)
+    t.equal(await within(stopping, 'the end', DEADLINE_MS), 0)
+  })
+
   t.test('a second signal ends all processes at once', async (t) => {
     const service = await startFiles(t)
     const pids = (await callAll(t, service)).map(Number)
