@@ -131,7 +131,12 @@ export function * createViews (
         return sees(skill) ? skill : undefined
       },
       skillDirectory: (uri) => (directories ??= findDirectories()).get(uri),
-      resource: (uri) => resourcesAt([uri])[0],
+      resource (uri) {
+        const match = findResource(uri, isGranted)
+        if (typeof match !== 'object') return undefined
+        checkScopes(match.guards, isGranted)
+        return match
+      },
       resourcesAt,
       hidden (kind, name) {
         const primitive = findAny(kind, name)
