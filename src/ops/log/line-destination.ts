@@ -34,7 +34,10 @@ interface LineDestinationOptions {
   readonly maxWaitingLength?: number
   /** Called with each error of a write. Not for a full pipe. */
   onError? (error: unknown): void
-  /** Called when lines are written again after some were dropped, and when lines wait at the close. */
+  /**
+   * Called when lines are written again after some were dropped, when lines wait at the close, and when a
+   * write ends after the close and has left lines.
+   */
   onDropped (lines: number): void
 }
 
@@ -81,7 +84,7 @@ export class LineDestination {
     if (this.#isClosed) return
     const { maxWaitingLength = MAX_WAITING_LENGTH } = this.#options
     if (this.#waitingLength + line.length > maxWaitingLength) {
-      this.#dropped += line.split('\n').length - 1
+      this.#dropped += countLines(line)
       return
     }
     const last = this.#texts.length - 1
@@ -150,11 +153,14 @@ export class LineDestination {
     await new Promise<void>((resolve) => { this.flush(() => resolve()) })
     timers.clear(this.#timer)
     this.#isClosed = true
-    const lost = this.#dropped + [this.#rest ?? '', ...this.#texts].join('').split('\n').length - 1
-    if (lost > 0) this.#options.onDropped(lost)
+    this.#reportLost(this.#dropped + countLines([this.#rest ?? '', ...this.#texts].join('')))
     if (typeof this.#options.dest === 'number') return
     if (this.#isWriting && this.#replacedFd === undefined) this.#replacedFd = this.#fd
     else closeSync(this.#fd)
+  }
+
+  #reportLost (lines: number): void {
+    if (lines > 0) this.#options.onDropped(lines)
   }
 
   #open (): number {
@@ -196,8 +202,9 @@ export class LineDestination {
       this.#hasFailed = error !== null
       if (count < bytes.length || error !== null) this.#rest = bytes.subarray(error === null ? count : 0)
       this.#closeReplaced()
-      if (this.#isClosed) return
-      if (error === null) this.#onWritten()
+      // The close did not wait for this write.
+      if (this.#isClosed) this.#reportLost(countLines(String(this.#rest ?? '')))
+      else if (error === null) this.#onWritten()
       else this.#onFailed(error)
     })
   }
@@ -244,4 +251,9 @@ function isFull (error: unknown): boolean {
 
 function pauseThread (ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
+/** Each line has its end. */
+function countLines (text: string): number {
+  return text.split('\n').length - 1
 }

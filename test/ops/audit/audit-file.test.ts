@@ -68,8 +68,9 @@ t.test('a pipe needs a reader, and one that stalls does not delay the close', as
   const file = openAuditFile(path, { onError () {}, onDropped (lines) { dropped += lines } })
   for (let i = 0; i < 50; i++) file.write(`"text":"${'x'.repeat(10_000)}"`)
   await within(file.close(), 'the close', 3000)
-  // Six lines fill the pipe, and six may be of a write that has not ended: a busy machine begins it late.
-  t.ok(dropped >= 38 && dropped < 50, `${dropped} lines are reported as lost`)
+  // A write may end after the close, on a busy machine.
+  await until(() => dropped >= 40, 'the lines of a write that has not ended')
+  t.ok(dropped >= 40 && dropped < 50, `${dropped} lines are reported as lost`)
 })
 
 t.test('a file that cannot be opened is a problem of the settings', async (t) => {
