@@ -16,7 +16,7 @@ import { registerHealthRoutes, type Readiness } from '../http/readiness.ts'
 import { registerNotFound } from '../http/replies.ts'
 import { metadataUrlOf, registerResourceMetadata } from '../http/resource-metadata.ts'
 import { createUnavailableLog } from '../http/unavailable-log.ts'
-import { Limit, partOf } from '../limits/limits.ts'
+import { divide, Limit, partOf } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedFiles } from './files.ts'
@@ -65,7 +65,7 @@ export function registerRoutes (
 function openConnections (app: FastifyInstance, config: ServiceConfig): OriginPolicy {
   const { log } = app
   const { closeSilent } = limitConnections(app.server, {
-    maxConnections: config.maxStreams + Math.ceil(MAX_OTHER_CONNECTIONS / config.workerCount),
+    maxConnections: config.maxStreams + divide(MAX_OTHER_CONNECTIONS, config.workerCount),
     isProxy: createRangeCheck(config.trustedProxies),
     onStalled: (client) => log.warn({ client }, 'connection closed: its client does not read'),
     onRefused: createOutageLog({ log, message: 'connections were refused' })

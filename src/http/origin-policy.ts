@@ -28,28 +28,17 @@ export function createOriginPolicy (
   const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()))
   const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()))
   let isExposed = false
-  /** Most requests name the same host. */
-  let lastAllowed: string | undefined
   // Emitted before the first connection.
-  server.once('listening', () => {
-    isExposed = !isLocal(server.address())
-    lastAllowed = undefined
-  })
-
-  function isNameAllowed (name: string): boolean {
-    const withoutPort = name.replace(/:\d+$/, '')
-    return hosts.has(name) || hosts.has(withoutPort) || (!isExposed && LOOPBACK_HOSTS.has(withoutPort))
-  }
+  server.once('listening', () => { isExposed = !isLocal(server.address()) })
 
   return {
     isAllowedHost (host) {
       // If no hosts are configured, a service that other machines can reach answers to any name.
       if (isExposed && hosts.size === 0) return true
       if (host === undefined) return false
-      if (host === lastAllowed) return true
-      if (!isNameAllowed(host.toLowerCase())) return false
-      lastAllowed = host
-      return true
+      const name = host.toLowerCase()
+      const withoutPort = name.replace(/:\d+$/, '')
+      return hosts.has(name) || hosts.has(withoutPort) || (!isExposed && LOOPBACK_HOSTS.has(withoutPort))
     },
     isAllowedOrigin (origin) {
       if (origin === undefined || origins.has('*') || origins.has(origin.toLowerCase())) return true

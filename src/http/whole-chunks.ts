@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 
-/** Of the length in hexadecimal digits, and of two line ends. */
+/** The length in hexadecimal digits, and two line ends. */
 const MAX_FRAME_BYTES = 12
 
 /**

@@ -76,8 +76,13 @@ type FixedLimitName = {
 }[LimitName]
 
 /** Returns the part of a replica's limit that each of its workers has, rounded up. */
+export function divide (limit: number, workerCount: number): number {
+  return Math.ceil(limit / workerCount)
+}
+
+/** Divides a limit that no setting sets. */
 export function partOf (name: FixedLimitName, workerCount: number): number {
-  return Math.ceil(LIMITS[name].max / workerCount)
+  return divide(LIMITS[name].max, workerCount)
 }
 
 /** A network gets a tenth: one attacker has several. A principal gets a half: it may be a gateway. */

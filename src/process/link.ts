@@ -12,7 +12,7 @@ export type LinkHandlers = ReadonlyMap<string, (value: unknown) => unknown>
 interface LinkMessage {
   /** The name of a handler, or `answer`. */
   readonly trivet: string
-  /** Of the question. Absent if nobody waits for an answer. */
+  /** Names the question. Absent if nobody waits for an answer. */
   readonly id?: number
   readonly value?: unknown
   /** Present if the answer is a failure. */

@@ -1,5 +1,7 @@
 // Divides the limits of a replica among its workers. Each worker counts alone.
 
+import { divide } from '../../limits/limits.ts'
+
 /** The limits of a replica that have a setting or a constant. Rates of callers are not divided. */
 interface ReplicaLimits {
   readonly maxRequests: number
@@ -10,7 +12,7 @@ interface ReplicaLimits {
 
 /** Returns the config with the part of each limit that one worker has, rounded up. */
 export function divideLimits<T extends ReplicaLimits & { readonly workerCount: number }> (config: T): T {
-  const toPart = (limit: number) => Math.ceil(limit / config.workerCount)
+  const toPart = (limit: number) => divide(limit, config.workerCount)
   return {
     ...config,
     maxRequests: toPart(config.maxRequests),

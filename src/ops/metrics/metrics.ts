@@ -64,7 +64,7 @@ export interface Metrics {
   readonly contentType: string
   /** The metrics in the text format of Prometheus. */
   text (): Promise<string>
-  /** The metrics as values, for `addUp`. */
+  /** The metrics as values, which can be added to those of other workers. */
   values (): Promise<MetricValues>
 }
 

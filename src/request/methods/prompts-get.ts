@@ -12,7 +12,6 @@ import { noteHidden } from '../pipeline/request-context.ts'
 import { openRound, retryParams, runRound } from '../pipeline/run-handler.ts'
 
 const METHOD = 'prompts/get'
-const NOTHING = {}
 
 export function promptsGet (dependencies: HandlerDependencies): Method {
   return defineMethod({
@@ -24,7 +23,7 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
     }),
     mirroredName: 'name',
     open (params, request) {
-      const { name, arguments: args = NOTHING } = params
+      const { name, arguments: args = {} } = params
       const prompt = request.view.prompt(name)
       if (prompt === undefined) {
         noteHidden(request, 'prompt', name)
@@ -53,12 +52,12 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
 function checkArguments (
   { key, requiredArguments, completions }: CompiledPrompt, args: { readonly [name: string]: string }
 ): void {
-  if (!requiredArguments.every((argument) => Object.hasOwn(args, argument))) {
-    const missing = requiredArguments.filter((argument) => !Object.hasOwn(args, argument))
+  const missing = requiredArguments.filter((argument) => !Object.hasOwn(args, argument))
+  if (missing.length > 0) {
     throw invalidParams(`the prompt ${JSON.stringify(key)} needs the argument ${missing.join(', ')}`)
   }
-  for (const argument of Object.keys(args)) {
-    if (completions.has(argument)) continue
-    throw invalidParams(`the prompt ${JSON.stringify(key)} has no argument ${quote(argument)}`)
+  const unknown = Object.keys(args).find((argument) => !completions.has(argument))
+  if (unknown !== undefined) {
+    throw invalidParams(`the prompt ${JSON.stringify(key)} has no argument ${quote(unknown)}`)
   }
 }

@@ -83,6 +83,7 @@ export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
   }
 
   function take (): Array<Entry<Item>> {
+    // A short deadline leaves most of its time for the wait.
     refuseLate(Math.min(LEAST_MS, deadlineMs / 3))
     const some: Array<Entry<Item>> = []
     let bytes = 0
