@@ -109,12 +109,15 @@ if (hasPostgresServer(t)) {
     await store.create({ owner: 'o', name: 'n' }, toValue('x'), LIFETIME, 10_000)
     hanging.freeze()
     const begunAt = performance.now()
-    await Promise.all(Array.from({ length: 300 }, async (_, index) => {
+    const outcomes = await Promise.all(Array.from({ length: 300 }, async (_, index) => {
       const key = { owner: 'o', name: `n${index}` }
-      await t.rejects(store.create(key, toValue('x'), LIFETIME, 10_000), { name: 'StoreUnavailable' })
-      await t.rejects(store.delete(key), { name: 'StoreUnavailable' })
+      const created = await store.create(key, toValue('x'), LIFETIME, 10_000).catch((error: unknown) => error)
+      return [created, await store.delete(key).catch((error: unknown) => error)]
     }))
-    t.ok(performance.now() - begunAt < 2000, `${performance.now() - begunAt} ms`)
+    // Assertions take longer than what they look at: none is within the time.
+    const ms = performance.now() - begunAt
+    t.ok(ms < 2000, `${ms} ms`)
+    for (const outcome of outcomes.flat()) t.match(outcome, { name: 'StoreUnavailable' })
     hanging.thaw()
     await store.close()
   })
