@@ -44,6 +44,7 @@ import { SealedInputRound } from './request/questions/sealed-input-round.ts'
 import type { Broadcast } from './store/changes/broadcast.ts'
 import { createSubscriptions } from './store/changes/subscriptions.ts'
 import type { Tasks } from './tasks/tasks.ts'
+import type { OpenTransport } from './upstreams/upstreams.ts'
 
 /**
  * The options of `createApp`: the settings of docs/settings.md, with names in camel case. Each has a
@@ -123,17 +124,25 @@ export interface OwnProcess extends ProcessFacts {
  * Does the work of `createApp`. Also returns the catalog, which the start message describes.
  * @param clock decides when handles, request states, first answers and the counts of calls expire. Sessions
  * do not use it.
+ * @param openTransport takes the place of the connections to upstreams.
  */
 export async function createService (
-  options: AppOptions, own?: OwnProcess, clock: Clock = {}
+  options: AppOptions, own?: OwnProcess, clock: Clock = {}, openTransport?: OpenTransport
 ): Promise<Service> {
   const lifecycle = new Lifecycle(own?.signal)
-  return await lifecycle.start(async () => await openService(options, own, clock, lifecycle))
+  const tested = { clock, openTransport }
+  return await lifecycle.start(async () => await openService(options, own, tested, lifecycle))
+}
+
+/** The parts that a test of a catalog replaces. */
+interface TestedParts {
+  readonly clock: Clock
+  readonly openTransport: OpenTransport | undefined
 }
 
 async function openService (
   { logger, authenticator: ownAuthenticator, environment = {}, ...options }: AppOptions,
-  own: OwnProcess | undefined, clock: Clock, lifecycle: Lifecycle
+  own: OwnProcess | undefined, { clock, openTransport }: TestedParts, lifecycle: Lifecycle
 ): Promise<Service> {
   const { workers: { count: workerCount = 1 } = {} } = own ?? {}
   const config = completeConfig({ ...options, constants: { ...options.constants, workerCount } })
@@ -148,7 +157,7 @@ async function openService (
   const parts: CheckedPart[] = []
   // Before the state: a start without usable tokens leaves no file with a secret behind.
   const authenticator = ownAuthenticator ?? await lifecycle.open(openAuthenticator(config, log, parts))
-  const state = await openServiceState(basis, lifecycle)
+  const state = await openServiceState(basis, lifecycle, openTransport)
   const { backend, live, catalog } = state
   const files = await lifecycle.open(openFiles(config, state))
   const tasks = lifecycle.add(openTasks(state))

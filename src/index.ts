@@ -24,6 +24,16 @@ export { defineDependency } from './author/define-dependency.ts'
 export type {
   DependencyDefinition, DependencyOptions, OpenContext
 } from './author/define-dependency.ts'
+export { defineUpstream } from './author/define-upstream.ts'
+export type {
+  UpstreamDefinition, UpstreamLimitOptions, UpstreamOptions, UpstreamRetryOptions
+} from './author/define-upstream.ts'
+export type {
+  BasicAuth, ClaimsAuth, ExchangeAuth, FromSettings, NoAuth, SecretAuth, ServiceAuth, UpstreamAuth
+} from './author/upstream-auth.ts'
+export type { UpstreamInit, UpstreamQuery } from './author/upstream-fetch.ts'
+export { UpstreamError } from './author/upstream-error.ts'
+export type { UpstreamErrorCode } from './author/upstream-error.ts'
 export type {
   Files, FileSource, PutOptions, UploadAnswer, UploadedFile, UploadOptions
 } from './author/files.ts'

@@ -53,12 +53,13 @@ const ROOMS = {
     'access', 'author', 'limits', 'protocol', 'request/pipeline', 'store/changes', 'store/records',
     'store/sealing'
   ],
+  upstreams: ['access', 'author', 'catalog/compiled', 'limits'],
   'ops/overload': [],
   'ops/config': ['access', 'files', 'limits', 'store/backends'],
   'ops/log': ['catalog/compiled', 'ops/config'],
   'ops/audit': ['access', 'ops/config', 'ops/log', 'request/pipeline'],
   'ops/metrics': ['limits', 'request/pipeline'],
-  'ops/tracing': ['author', 'protocol', 'request/pipeline', 'request/questions'],
+  'ops/tracing': ['author', 'catalog/compiled', 'protocol', 'request/pipeline', 'request/questions'],
   // An adapter knows no method and no catalog: the pipeline does.
   http: [
     'access', 'files', 'limits', 'ops/overload', 'protocol', 'request/pipeline', 'store/changes'
@@ -129,6 +130,9 @@ const mayImportMetrics = ({ file, target, isType, isDynamic }: Import) =>
 /** A service without traces must not load the API of OpenTelemetry. */
 const mayImportTracing = ({ file, target, isType, isDynamic }: Import) =>
   !target.startsWith('ops/tracing/') || file.startsWith('ops/tracing/') || isType || isDynamic
+/** A service whose catalog has no upstream must not load undici. */
+const mayImportPool = ({ target, isType, isDynamic }: Import) =>
+  target !== 'upstreams/pool.ts' || isType || isDynamic
 /** A service that serves must not load the code for tests. The commands may. */
 const mayImportTesting = ({ file, target }: Import) =>
   !/^testing[./]/.test(target) || /^(?:testing[./]|cli\/)/.test(file)
@@ -267,6 +271,28 @@ const RULES: ReadonlyArray<{
       'tasks/b.ts': "import type { Span } from '@opentelemetry/api'\n"
     },
     found: ['tasks/b.ts imports @opentelemetry/api', 'app.ts imports ops/tracing/a.ts early']
+  },
+  {
+    claim: 'one file imports undici when it runs, and the others import it late',
+    breaks: (sources) => [
+      ...breaksOfPackage(
+        sources, /^undici$/, ({ file, isType }) => file === 'upstreams/pool.ts' ||
+          (isType && file.startsWith('upstreams/'))
+      ),
+      ...readImports(sources).filter((one) => !mayImportPool(one)).map(
+        ({ file, target }) => `${file} imports ${target} early`
+      )
+    ],
+    made: {
+      'upstreams/pool.ts': "import { Pool } from 'undici'\n",
+      'upstreams/a.ts': "import type { Dispatcher } from 'undici'\nconst a = await import('./pool.ts')\n",
+      'upstreams/b.ts': "import { fetch } from 'undici'\nimport { a } from './pool.ts'\n",
+      'access/c.ts': "import type { Dispatcher } from 'undici'\n"
+    },
+    found: [
+      'upstreams/b.ts imports undici', 'access/c.ts imports undici',
+      'upstreams/b.ts imports upstreams/pool.ts early'
+    ]
   },
   {
     claim: 'nothing that serves imports testing/',

@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache'
 import { timers } from '../base/time.ts'
 import { AuthenticationUnavailable } from './authentication.ts'
-import { OutageSwitch } from './outage-switch.ts'
+import { OutageSwitch } from '../base/outage-switch.ts'
 
 export interface ServerGuardOptions {
   /** How long a server that failed is not asked again, in milliseconds. */

@@ -54,7 +54,7 @@ export type OpenedMeasures = Awaited<ReturnType<typeof openMeasures>>
 export async function openMeasures (
   state: OpenedState, { memory, build }: ProcessFacts, tasks: Pick<Tasks, 'counts' | 'operator'>
 ) {
-  const { config, log, backend: { store, broadcast, callCounter }, live } = state
+  const { config, log, backend: { store, broadcast, callCounter }, live, upstreams } = state
   const lifetimes = new Lifetimes()
   const openStreams = new OpenStreams(config.maxStreams)
   const shedding = new Shedding({ ...config, memory, log, countRequests: () => lifetimes.pending })
@@ -67,8 +67,10 @@ export async function openMeasures (
     isStoreReady: async () => (await storePart.check()).ready,
     tasks: { counts: tasks.counts, countStuck: async () => await tasks.operator.countStuck() },
     isBroadcastReady: () => broadcast.isConnected,
+    upstreamCalls: () => upstreams.running,
     catalog: () => ({ ...toFacts(live.catalog.current), reloads: live.reloads })
   })
+  if (metrics !== undefined) upstreams.onCall = metrics.observeUpstreamCall
   const limits = readCallLimits({
     calls: config.maxCallsPerCaller === NO_RATE ? undefined : config.maxCallsPerCaller,
     running: config.maxRunningPerCaller,

@@ -7,6 +7,7 @@ import { messageOf } from '../base/words.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import type { UpstreamOpener } from '../catalog/compiled/upstreams/open-upstream.ts'
 import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
 import { assertLayout } from '../catalog/folder/catalog-layout.ts'
 import { createSettingReader, type Variables } from '../catalog/folder/environment-settings.ts'
@@ -20,6 +21,7 @@ import type { Broadcast } from '../store/changes/broadcast.ts'
 import { EVENT_LOG_LIMITS } from '../store/changes/event-log.ts'
 import { StoreUnavailable } from '../store/records/state-store.ts'
 import { createSealer, type Sealer } from '../store/sealing/sealer.ts'
+import { createUpstreams, type OpenTransport, type Upstreams } from '../upstreams/upstreams.ts'
 
 /** What every part of a service may need. */
 export interface ServiceBasis {
@@ -37,15 +39,21 @@ export interface OpenedState extends ServiceBasis {
   readonly sealer: Sealer
   readonly live: LiveCatalog
   readonly catalog: Catalog
+  readonly upstreams: Upstreams
 }
 
 /** Rejects with a ConfigError, or with a CatalogError if the catalog does not load. */
-export async function openServiceState (basis: ServiceBasis, lifecycle: Lifecycle): Promise<OpenedState> {
+export async function openServiceState (
+  basis: ServiceBasis, lifecycle: Lifecycle, openTransport?: OpenTransport
+): Promise<OpenedState> {
   const backend = await lifecycle.open(openStateBackend(basis, lifecycle.signal))
-  const live = await lifecycle.open(openServedCatalog(basis, backend.broadcast, lifecycle.signal))
+  const upstreams = createUpstreams({ log: basis.log, workerCount: basis.config.workerCount, openTransport })
+  const live = await lifecycle.open(
+    openServedCatalog(basis, backend.broadcast, upstreams.open, lifecycle.signal)
+  )
   // A start that fails because of the catalog leaves no file with a secret behind.
   const sealer = openSealer(basis, backend)
-  return { ...basis, backend, sealer, live, catalog: live.catalog }
+  return { ...basis, backend, sealer, live, catalog: live.catalog, upstreams }
 }
 
 async function openStateBackend (
@@ -88,7 +96,7 @@ function readKeptSecrets (backend: OpenedBackend, log: FastifyBaseLogger): reado
  */
 async function openServedCatalog (
   { config, environment, log, guard, clock, admitsAnonymous }: ServiceBasis, broadcast: Broadcast,
-  signal: AbortSignal
+  openUpstream: UpstreamOpener, signal: AbortSignal
 ): Promise<LiveCatalog> {
   const { catalog, maxResourceBytes, watch, pageSize } = config
   await assertLayout(catalog)
@@ -101,6 +109,7 @@ async function openServedCatalog (
     ...clock,
     pageSize,
     readSetting: createSettingReader(environment),
+    openUpstream,
     loadComparison: async () => (await import('../catalog/contracts/changes.ts')).createComparison,
     signal
   }

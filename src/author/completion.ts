@@ -6,7 +6,7 @@ import type { Completion } from '../protocol/completion.ts'
 import type { Context } from './context.ts'
 
 /** What a completion function may use besides the typed text. */
-export interface CompletionContext extends Pick<Context, 'settings' | 'use'> {
+export interface CompletionContext extends Pick<Context, 'settings' | 'use' | 'fetch'> {
   /** The values of the other arguments that the user has filled in. */
   readonly arguments: { readonly [name: string]: string | undefined }
   /** Who the request acts for. */

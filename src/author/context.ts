@@ -7,10 +7,12 @@ import type { Implementation } from '../protocol/primitives.ts'
 import type { DependencyDefinition } from './define-dependency.ts'
 import type { HandleDefinition } from './define-handle.ts'
 import type { SettingsDefinition } from './define-settings.ts'
+import type { UpstreamDefinition } from './define-upstream.ts'
 import type { Files } from './files.ts'
 import type { Handles } from './handles.ts'
 import type { AnswersOf, InputRequest } from './input-request.ts'
 import type { Log } from './log.ts'
+import type { UpstreamInit } from './upstream-fetch.ts'
 
 /** How `ctx.step` calls its function. */
 export interface StepOptions {
@@ -127,6 +129,29 @@ export interface Context {
    * @example const { rows } = await ctx.use(database).query('select * from orders where id = $1', [id])
    */
   use<T> (definition: DependencyDefinition<T>): T
+  /**
+   * Calls an upstream, and says who calls as its definition has it. Resolves to the answer when its head is
+   * there, whatever its status, as the `fetch` of the platform does; `url` of the answer is empty.
+   *
+   * `path` is relative to the URL of the upstream, without a slash at its beginning: `customers/7`. It cannot
+   * leave that URL: absolute URLs, `..`, `\`, `#` and control characters are refused, encoded ones too.
+   * Encode what comes from arguments with `encodeURIComponent`, and put it into `query` where it is a query.
+   *
+   * The time of the call, with its body, is `limits.timeoutMs` of the upstream, and never longer than that of
+   * this request. What has not been read when the request ends is dropped, and the call ends with the
+   * request. Redirects are followed for GET and HEAD, five at most, within the URL of the upstream.
+   *
+   * Rejects with an UpstreamError if there is no answer; its `code` says why, and its message is for a model.
+   * Reading the body rejects with one too, if the rest does not come. Rejects with a TypeError for a path, a
+   * header or another option that is not valid, and for an upstream that `upstreams` of the definition does
+   * not name. Rejects as `handles` does for an unknown definition.
+   *
+   * @example
+   * const answer = await ctx.fetch(crm, `customers/${encodeURIComponent(id)}`, { accept: 'application/json'
+   * }) if (answer.status === 404) throw new ToolError(`No customer ${id}.`) const customer = await
+   * answer.json()
+   */
+  fetch (upstream: UpstreamDefinition, path: string, init?: UpstreamInit): Promise<Response>
   /**
    * Reads a resource of this catalog, as `resources/read` would for the same caller: files, fixed resources
    * and templates. Resolves to its contents, at least one: `text`, or bytes as base64 in `blob`.

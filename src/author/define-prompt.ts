@@ -1,9 +1,10 @@
 // Defines a prompt.
 
 import type { Meta, PromptMessage } from '../protocol/content.ts'
+import type { CommonOptions } from './common-options.ts'
 import type { CompletionSource } from './completion.ts'
 import type { Context } from './context.ts'
-import { define, type CommonOptions, type Definition } from './definition.ts'
+import { define, type Definition } from './definition.ts'
 
 /**
  * An argument of a prompt.

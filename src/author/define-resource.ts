@@ -2,9 +2,10 @@
 
 import type { Annotations, Meta, ResourceContents } from '../protocol/content.ts'
 import type { CacheHints } from '../protocol/primitives.ts'
+import type { CommonOptions } from './common-options.ts'
 import type { CompletionSource } from './completion.ts'
 import type { Context, ReadContext } from './context.ts'
-import { define, type CommonOptions, type Definition } from './definition.ts'
+import { define, type Definition } from './definition.ts'
 
 /** The contents of one resource. Bytes in `blob` are sent as base64. */
 export type OutputContents =
@@ -83,7 +84,7 @@ export type TemplateVariables = { readonly [name: string]: string | readonly str
  * optional `{?page}`, and where a resource can be read before it is listed, check in `read` too.
  */
 export type ListedResource =
-  Omit<ResourceOptions, 'read' | 'uri' | 'cache' | 'audit' | 'timeoutMs' | 'order'> &
+  Omit<ResourceOptions, 'read' | 'uri' | 'cache' | 'audit' | 'timeoutMs' | 'order' | 'upstreams'> &
   ({ uri: string } | { variables: { readonly [name: string]: string | readonly string[] } })
 
 /** The variables of one expression of a template: its operator decides whether they may be left out. */
@@ -102,8 +103,11 @@ type ParsedVariables<U extends string> =
 /** The type of a template's variables, taken from the text of the template. */
 export type VariablesOf<U extends string> = string extends U ? TemplateVariables : ParsedVariables<U>
 
-/** What the `list` of a template may use. It acts for no caller. */
-export interface ListContext extends Pick<Context, 'settings' | 'use'> {
+/**
+ * What the `list` of a template may use. It acts for no caller: `fetch` fails with `credential` for an
+ * upstream that must know one.
+ */
+export interface ListContext extends Pick<Context, 'settings' | 'use' | 'fetch'> {
   /** Aborts when the time for the list is over. */
   readonly signal: AbortSignal
 }

@@ -53,6 +53,9 @@ export const LIMITS = {
   taskRuns: {
     things: 'running tasks', per: 'replica', max: 1000, advice: 'Wait until one has ended.', code: 503
   },
+  upstreamCalls: {
+    things: 'running calls of one upstream', per: 'replica', advice: 'Try again later.', code: 503
+  },
   handles: { things: 'handles', per: 'principal', advice: 'Use or delete one that exists.', code: 429 },
   firstAnswers: {
     things: 'kept answers', per: 'principal', max: 1000, advice: 'Try again later.', code: 429

@@ -23,6 +23,7 @@ export const EMPTY_CONTENTS: CatalogContents = {
   handles: [],
   settings: [],
   dependencies: [],
+  upstreams: [],
   unchangedModules: new Set(),
   stamps: new Map(),
   digest: '',

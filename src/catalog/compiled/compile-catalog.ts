@@ -25,6 +25,9 @@ import { locateEntries, makeListings, type ListingOptions } from './lists/listin
 import { CatalogError, createReporter, type Problem, type ReportProblem } from './problem.ts'
 import { compileHierarchy } from './scopes/scope-hierarchy.ts'
 import { createSnapshot, toCatalogVersion, type Snapshot, type SnapshotOptions } from './snapshot.ts'
+import { compileUpstream, toUpstreamFacts, type CompiledUpstream } from './upstreams/compile-upstream.ts'
+import type { UpstreamOpener } from './upstreams/open-upstream.ts'
+import { toDependency } from './upstreams/upstream-dependency.ts'
 
 /** `yieldToRequests` is called between definitions too. */
 export interface CatalogCompilerOptions extends SnapshotOptions, ListingOptions {
@@ -35,6 +38,8 @@ export interface CatalogCompilerOptions extends SnapshotOptions, ListingOptions 
    * may be missing: no handler of the snapshot can then be called.
    */
   readonly openDependencies?: (all: readonly OpeningDependency[]) => Promise<DependencySet | undefined>
+  /** Opens an upstream, as a dependency is opened. By default none can be opened. */
+  readonly openUpstream?: UpstreamOpener
 }
 
 /** Compiles a catalog each time that it is loaded. What has not changed is not compiled again. */
@@ -57,6 +62,8 @@ export class CatalogCompiler {
     }
   }
 }
+
+const UNKNOWN_UPSTREAM = 'must be made by defineUpstream in a module of this catalog'
 
 type Compile<L, C> = (located: L, report: ReportProblem) => C | undefined
 
@@ -95,6 +102,9 @@ class Compilation {
     const dependencies = await this.#compileAll(
       contents.dependencies, ({ definition }, report) => compileDependency(definition, settings, report)
     )
+    const upstreams = await this.#compileAll(contents.upstreams, ({ definition }, report) => {
+      return compileUpstream(definition, { ...settings, isComplete: openDependencies !== undefined }, report)
+    })
     const tools = await this.#compileTools(handles)
     const ownTools = server.continuesCalls ? this.#compileOwnTools(tools) : []
     const prompts = await this.#compileAll(contents.prompts, compilePrompt)
@@ -111,12 +121,14 @@ class Compilation {
       { settings, dependencies: open, isComplete: openDependencies !== undefined }, this.#options
     )).filter((one) => one !== undefined)
     // Lists that use no dependency are made now, so that all problems are reported together.
-    const isEarly = dependencies.length === 0 || openDependencies === undefined
+    const isEarly = dependencies.length + upstreams.length === 0 || openDependencies === undefined
     const early = isEarly ? await list(undefined) : undefined
     this.#checkCreators(handles)
+    this.#checkUpstreams()
     this.#problems.push(
       ...await this.#inTurns(findDuplicates('handle', handles, ({ kind }) => kind)),
       ...await this.#inTurns(findDuplicates('dependency', dependencies, ({ name }) => name)),
+      ...await this.#inTurns(findDuplicates('upstream', upstreams, ({ name }) => name)),
       ...await this.#inTurns(findDuplicates('tool', tools, toKey)),
       ...await this.#inTurns(findDuplicates('prompt', prompts, toKey)),
       ...await this.#inTurns(findDuplicates('resource', [...unlisted, ...resources], toKey)),
@@ -125,7 +137,7 @@ class Compilation {
     )
     this.#assertNoProblem()
     // After all other problems, so that nothing is open when the catalog has one. Lists use what is open.
-    const open = await this.#openDependencies(dependencies)
+    const open = await this.#openDependencies(dependencies, upstreams)
     this.#assertNoProblem()
     const listings = early ?? await list(open)
     const entries: Array<Compiled<CompiledPrimitive>> = [...resources, ...locateEntries(listings)]
@@ -150,6 +162,7 @@ class Compilation {
       ownTools,
       listings,
       handles: new Map(handles.map(({ compiled, located }) => [located.definition, compiled])),
+      upstreams: contents.upstreams.map((located) => toUpstreamFacts(located, upstreams)),
       settings,
       stamps,
       hierarchy,
@@ -225,11 +238,29 @@ class Compilation {
     }
   }
 
+  /** Reports what `upstreams` of a primitive names, but the catalog does not define. */
+  #checkUpstreams (): void {
+    const { upstreams, tools, prompts, resources, templates } = this.#contents
+    const defined = new Set<unknown>(upstreams.map(({ definition }) => definition))
+    for (const located of [...tools, ...prompts, ...resources, ...templates]) {
+      const { upstreams: used } = located.definition
+      // The shape of the definition has been checked.
+      if (!Array.isArray(used)) continue
+      for (const [index, one] of used.entries()) {
+        if (!defined.has(one)) this.#reporterOf(located)(`upstreams[${index}]`, UNKNOWN_UPSTREAM)
+      }
+    }
+  }
+
   async #openDependencies (
-    dependencies: ReadonlyArray<Compiled<CompiledDependency>>
+    dependencies: ReadonlyArray<Compiled<CompiledDependency>>,
+    upstreams: ReadonlyArray<Compiled<CompiledUpstream>>
   ): Promise<DependencySet | undefined> {
-    if (dependencies.length === 0) return undefined
-    return await this.#options.openDependencies?.(dependencies.map(({ compiled, located }) => {
+    const all = [...dependencies, ...upstreams.map(({ compiled, located }) => {
+      return { compiled: toDependency(compiled, this.#options.openUpstream), located }
+    })]
+    if (all.length === 0) return undefined
+    return await this.#options.openDependencies?.(all.map(({ compiled, located }) => {
       const isUnchanged = this.#contents.unchangedModules.has(located.file)
       return { compiled, isUnchanged, report: this.#reporterOf(located) }
     }))

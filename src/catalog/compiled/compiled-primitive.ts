@@ -1,6 +1,7 @@
 // The members that all compiled primitives have: the entry in a list, its position, and its scopes.
 
-import type { CommonOptions, WhenMissing } from '../../author/definition.ts'
+import type { CommonOptions, WhenMissing } from '../../author/common-options.ts'
+import type { UpstreamDefinition } from '../../author/define-upstream.ts'
 import { runAtOnce, visitAll, type Stepwise } from '../../base/stepwise.ts'
 import type { Located } from './contents.ts'
 import { createReporter, type Problem } from './problem.ts'
@@ -19,9 +20,12 @@ export interface CompiledPrimitive {
   readonly seenWith?: ReadonlyArray<readonly string[]> | undefined
   /** The entry in the list, as JSON. */
   readonly json: string
+  /** The upstreams that its handlers may call. `undefined`: all of the catalog. */
+  readonly upstreams?: readonly UpstreamDefinition[] | undefined
 }
 
-type Listable = Pick<Located<Pick<CommonOptions, 'order' | 'scopes' | 'whenMissing'>>, 'definition'>
+type ListedOptions = Pick<CommonOptions, 'order' | 'scopes' | 'whenMissing' | 'upstreams'>
+type Listable = Pick<Located<ListedOptions>, 'definition'>
 
 /** The members of an entry. JSON leaves out those that are `undefined`. */
 export type EntryMembers<T> = { readonly [K in keyof T]: T[K] | undefined }
@@ -30,11 +34,11 @@ export type EntryMembers<T> = { readonly [K in keyof T]: T[K] | undefined }
 export function toCompiledPrimitive (
   key: string, { definition }: Listable, entry: object, members?: string
 ): CompiledPrimitive {
-  const { order = 0, scopes = [], whenMissing = 'hide' } = definition
+  const { order = 0, scopes = [], whenMissing = 'hide', upstreams } = definition
   const head = JSON.stringify(entry)
   // Joined to one piece: V8 would keep the pieces too, once a list is written.
   const json = members === undefined ? head : [head.slice(0, -1), ',', members, '}'].join('')
-  return { key, order, scopes, whenMissing, json }
+  return { key, order, scopes, whenMissing, json, upstreams }
 }
 
 export function byKey<P extends CompiledPrimitive> (all: readonly P[]): ReadonlyMap<string, P> {

@@ -1,13 +1,14 @@
 // The contents of a catalog folder: read, but not compiled.
 
 import type { Readable } from 'node:stream'
+import type { CommonOptions } from '../../author/common-options.ts'
 import type { DependencyDefinition } from '../../author/define-dependency.ts'
 import type { HandleDefinition } from '../../author/define-handle.ts'
 import type { PromptDefinition } from '../../author/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../../author/define-resource.ts'
 import type { SettingsDefinition } from '../../author/define-settings.ts'
 import type { ToolDefinition } from '../../author/define-tool.ts'
-import type { CommonOptions } from '../../author/definition.ts'
+import type { UpstreamDefinition } from '../../author/define-upstream.ts'
 import type { CallLimitOptions, Unread } from '../../limits/call-limits.ts'
 import type { CacheScope, Implementation } from '../../protocol/primitives.ts'
 import type { Skill, SkillResource } from '../../protocol/skills.ts'
@@ -100,6 +101,7 @@ export interface CatalogContents {
   readonly handles: ReadonlyArray<Located<HandleDefinition>>
   readonly settings: ReadonlyArray<Located<SettingsDefinition>>
   readonly dependencies: ReadonlyArray<Located<DependencyDefinition>>
+  readonly upstreams: ReadonlyArray<Located<UpstreamDefinition>>
   /** The modules that are as they were in the contents that are served, with all that they import. */
   readonly unchangedModules: ReadonlySet<string>
   /** For resources that are files, by URI: a text that changes whenever the file changes. */

@@ -20,6 +20,7 @@ import type { Listing } from './lists/listings.ts'
 import { createResultWriter, type ResultWriter } from './results/result-json.ts'
 import { scopesToSee, toScopesKey } from './scopes/access-rule.ts'
 import type { ScopeHierarchy } from './scopes/scope-hierarchy.ts'
+import type { UpstreamFacts } from './upstreams/compile-upstream.ts'
 import { createViews, type Primitives, type View } from './view.ts'
 
 /** The compiled contents of a catalog. */
@@ -33,7 +34,11 @@ export interface SnapshotParts {
   /** The kinds, by the definitions that the catalog's modules hold. */
   readonly handles: ReadonlyMap<object, HandleKind>
   readonly settings: CompiledSettings
-  /** `undefined` if the catalog has none, or if it is loaded without opening them. */
+  /** For operators. */
+  readonly upstreams: readonly UpstreamFacts[]
+  /**
+   * `undefined` if the catalog has none, or if it is loaded without opening them. Upstreams are among them.
+   */
   readonly dependencies: DependencySet | undefined
   /** For resources that are files, by URI: a text that changes whenever the file changes. */
   readonly stamps: ReadonlyMap<string, string>

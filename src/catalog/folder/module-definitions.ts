@@ -1,5 +1,5 @@
 // Finds the definitions of modules: those that they export, and those that only have to be made: handles,
-// settings and dependencies.
+// settings, dependencies and upstreams.
 
 import { relative } from 'node:path'
 import type { DependencyDefinition } from '../../author/define-dependency.ts'
@@ -8,6 +8,7 @@ import type { PromptDefinition } from '../../author/define-prompt.ts'
 import type { ResourceDefinition, ResourceTemplateDefinition } from '../../author/define-resource.ts'
 import type { SettingsDefinition } from '../../author/define-settings.ts'
 import type { ToolDefinition } from '../../author/define-tool.ts'
+import type { UpstreamDefinition } from '../../author/define-upstream.ts'
 import { kindOf, type DefinitionKind } from '../../author/definition.ts'
 import type { Located } from '../compiled/contents.ts'
 import type { Namespace } from '../modules/namespace.ts'
@@ -49,9 +50,10 @@ export const isResource = (value: unknown): value is ResourceDefinition => kindO
 const isHandle = (value: unknown): value is HandleDefinition => kindOf(value) === 'handle'
 const isSettings = (value: unknown): value is SettingsDefinition => kindOf(value) === 'settings'
 const isDependency = (value: unknown): value is DependencyDefinition => kindOf(value) === 'dependency'
+const isUpstream = (value: unknown): value is UpstreamDefinition => kindOf(value) === 'upstream'
 /** Whether a value is a definition that clients are not offered. */
 export const isRegistered = (value: unknown): boolean =>
-  isHandle(value) || isSettings(value) || isDependency(value)
+  isHandle(value) || isSettings(value) || isDependency(value) || isUpstream(value)
 export const isTemplate = (
   value: unknown
 ): value is ResourceTemplateDefinition => kindOf(value) === 'resource-template'
@@ -63,18 +65,20 @@ export const DEFINE_FUNCTIONS: { readonly [K in DefinitionKind]: string } = {
   'resource-template': 'defineResourceTemplate',
   handle: 'defineHandle',
   settings: 'defineSettings',
-  dependency: 'defineDependency'
+  dependency: 'defineDependency',
+  upstream: 'defineUpstream'
 }
 
 /** The functions whose results count without being exported. */
 export const REGISTERING: ReadonlySet<string> = new Set(
-  (['handle', 'settings', 'dependency'] as const).map((kind) => DEFINE_FUNCTIONS[kind])
+  (['handle', 'settings', 'dependency', 'upstream'] as const).map((kind) => DEFINE_FUNCTIONS[kind])
 )
 
 interface RegisteredDefinitions {
   readonly handles: ReadonlyArray<Located<HandleDefinition>>
   readonly settings: ReadonlyArray<Located<SettingsDefinition>>
   readonly dependencies: ReadonlyArray<Located<DependencyDefinition>>
+  readonly upstreams: ReadonlyArray<Located<UpstreamDefinition>>
 }
 
 /** Each definition is returned once, even if several modules export it. */
@@ -98,6 +102,9 @@ export async function findRegistered (
     ([definition, at]) => isKind(definition) ? [{ definition, ...at }] : []
   )
   return {
-    handles: locatedOf(isHandle), settings: locatedOf(isSettings), dependencies: locatedOf(isDependency)
+    handles: locatedOf(isHandle),
+    settings: locatedOf(isSettings),
+    dependencies: locatedOf(isDependency),
+    upstreams: locatedOf(isUpstream)
   }
 }

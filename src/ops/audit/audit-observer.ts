@@ -72,7 +72,7 @@ export function toMembers (
 ): string {
   const { requestId, traceId, method, subject: name, principal, revision, refused, given } = observed
   return `"event":"${event}","outcome":"${outcome}"${toMember('method', method)}${toMember('name', name)}` +
-    toArguments(given) + toWho(principal) +
+    toArguments(given) + toUpstreams(observed.upstreams) + toWho(principal) +
     (refused === undefined ? toMember('address', address) : `,${JSON.stringify(refused).slice(1, -1)}`) +
     toMember('revision', revision) +
     (status === undefined ? '' : `,"status":${status}`) +
@@ -96,6 +96,13 @@ function toWho (principal: Principal | undefined): string {
   const members = toMember('subject', subject) + toMember('clientId', clientId) + toMember('issuer', issuer)
   knownWho.set(principal, members)
   return members
+}
+
+/** Which services were called, and as whom. */
+function toUpstreams (upstreams: Observed['upstreams']): string {
+  if (upstreams === undefined) return ''
+  const uses = [...upstreams].map(([name, { as, calls, failed }]) => ({ name, as, calls, failed }))
+  return `,"upstreams":${JSON.stringify(uses)}`
 }
 
 /** A name that the definition does not have is the client's own text, so it is only counted. */

@@ -5,6 +5,7 @@ import type { LimitHit } from '../../limits/call-limiter.ts'
 import type { Observer } from '../../request/pipeline/observer.ts'
 import type { MetricValues } from './added-metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'
+import { createUpstreamMetrics } from './upstream-metrics.ts'
 
 /** Where the values come from. */
 export interface MetricSources {
@@ -23,6 +24,8 @@ export interface MetricSources {
   /** Whether changes and messages pass between the replicas. */
   isBroadcastReady (): boolean
   catalog (): CatalogFacts
+  /** How many calls run, by upstream. */
+  upstreamCalls (): { readonly [upstream: string]: number }
 }
 
 interface TaskSource {
@@ -61,6 +64,8 @@ export interface Metrics {
   countHandle (): void
   /** Counts a call that a limit has refused. */
   countLimitHit (hit: LimitHit): void
+  /** Measures a call of an upstream that has ended. */
+  observeUpstreamCall (upstream: string, outcome: string, seconds: number): void
   readonly contentType: string
   /** The metrics in the text format of Prometheus. */
   text (): Promise<string>
@@ -88,6 +93,7 @@ export function createMetrics (sources: MetricSources): Metrics {
     registers: [registry]
   })
   return {
+    observeUpstreamCall: createUpstreamMetrics(registry),
     observer: createRequestMetrics(registry),
     countHandle: () => handles.inc(),
     countLimitHit: ({ limit, isOfAll, isOfTool }) => limitHits.inc({
@@ -159,6 +165,9 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
       const stuck = await sources.tasks.countStuck().catch(() => ({}))
       for (const [reason, count] of Object.entries(stuck)) metric.set({ reason }, Number(count))
     }, 'max')
+  gauge('trivet_upstream_calls_running', 'Calls of upstreams that run.', ['upstream'], (metric) => {
+    for (const [upstream, count] of Object.entries(sources.upstreamCalls())) metric.set({ upstream }, count)
+  })
   gauge('trivet_catalog_primitives', 'Tools, prompts, resources, templates and skills.', ['kind'],
     (metric) => {
       for (const [kind, size] of Object.entries(sources.catalog().sizes)) metric.set({ kind }, size)

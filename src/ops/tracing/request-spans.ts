@@ -4,6 +4,7 @@ import {
   context, SpanKind, trace, TraceFlags, type Attributes, type Context, type Span, type Tracer
 } from '@opentelemetry/api'
 import type { Handles, NewHandle } from '../../author/handles.ts'
+import type { UpstreamSpan } from '../../catalog/compiled/upstreams/open-upstream.ts'
 import type { RequestId } from '../../protocol/json-rpc.ts'
 import type { Ending, Observed } from '../../request/pipeline/observer.ts'
 import type { RequestTrace, RequestTracer } from '../../request/pipeline/request-tracer.ts'
@@ -14,6 +15,7 @@ import {
   type SpanSubject
 } from './conventions.ts'
 import { findParent, OWN_TRACE } from './trace-parent.ts'
+import { passOnSpan, startUpstreamSpan } from './upstream-spans.ts'
 
 /** The most spans of one request, beside its own and that of its handler. Parts above it have no span. */
 const MAX_PARTS = 128
@@ -91,6 +93,15 @@ class RequestSpans implements RequestTrace {
     return new TracedHandles(
       handles, (operation, run) => this.#runPart(`${operation} ${kind}`, attributes, run)
     )
+  }
+
+  upstream (method: string, name: string, host: string): UpstreamSpan {
+    const active = context.active()
+    const parent = active.getValue(OWN_TRACE) === this ? active : this.#context
+    const isTraced = this.#isRecording && ++this.#parts <= MAX_PARTS
+    return isTraced
+      ? startUpstreamSpan(this.#tracer, parent, { method, name, host })
+      : passOnSpan(parent)
   }
 
   end (observed: Observed, ending: Ending): void {

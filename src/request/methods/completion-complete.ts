@@ -34,7 +34,8 @@ export function completionComplete (
     }),
     open ({ ref, argument, context = {} }, request) {
       const { view, principal, lifetime, snapshot } = request
-      const { key, completions, timeoutMs = requestTimeoutMs } = findReferenced(ref, view)
+      const owner = findReferenced(ref, view)
+      const { key, completions, timeoutMs = requestTimeoutMs } = owner
       return {
         subject: key,
         limits: NO_LIMITS,
@@ -48,7 +49,8 @@ export function completionComplete (
             principal,
             signal: lifetime.signal,
             settings: (definition) => request.settings(definition),
-            use: (definition) => request.use(definition)
+            use: (definition) => request.use(definition),
+            fetch: async (upstream, path, init) => await request.fetch(owner, upstream, path, init)
           })
           const completion = await runHandler(request, timeoutMs, run)
           return snapshot.writer.write(`"completion":${JSON.stringify(completion)}`)
@@ -61,7 +63,7 @@ export function completionComplete (
 /** Throws invalid params when the caller has no such prompt or template. */
 function findReferenced (
   ref: Reference, view: View
-): Pick<CompiledPrompt, 'key' | 'timeoutMs' | 'completions'> {
+): Pick<CompiledPrompt, 'key' | 'timeoutMs' | 'completions' | 'upstreams'> {
   if (ref.type === 'ref/prompt') {
     const prompt = view.prompt(ref.name)
     if (prompt === undefined) throw unknownPrompt(ref.name)

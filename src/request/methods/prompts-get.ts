@@ -36,7 +36,7 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
         handle () {
           checkArguments(prompt, args)
           const round = openRound(request, { method: METHOD, name, args }, params)
-          const render = () => prompt.render(args, new HandlerContext(request, round, dependencies))
+          const render = () => prompt.render(args, new HandlerContext(request, round, dependencies, prompt))
           const timeoutMs = prompt.timeoutMs ?? dependencies.requestTimeoutMs
           return runRound(request, round, timeoutMs, render,
             (output) => promptResult(request.snapshot.writer, output, prompt.description))

@@ -40,7 +40,7 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
           : { rule: match.resource.audit, args: match.variables },
         handle () {
           const round = openRound(request, { method: METHOD, name: uri }, params)
-          const context = new HandlerReadContext(request, round, dependencies, uri)
+          const context = new HandlerReadContext(request, round, dependencies, match.resource, uri)
           return runRound(request, round, timeoutMs, () => readMatch(match, context), (output) => {
             const result = readResult(request.snapshot.writer, output, { uri, mimeType, cache })
             if (result === undefined) throw resourceNotFound(asked)
@@ -77,7 +77,9 @@ function withDownload (
   return link === undefined ? error : error.withLink(link)
 }
 
-/** https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#reading-directories */
+/**
+ * https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#reading-directories
+ */
 export const resourcesDirectoryRead: Method = defineMethod({
   name: 'resources/directory/read',
   eras: ['modern'],

@@ -66,7 +66,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     const run = (runnable: Parameters<typeof runTool>[2] = tool) => (
       runTool(dependencies, request, runnable, verdict.value, { round, timeoutMs })
     )
-    const { dedupe, checkOutput } = tool
+    const { dedupe, checkOutput, upstreams } = tool
     if (dedupe === undefined) return run()
     return runDeduped(dependencies.firstAnswers, request, {
       tool: tool.key,
@@ -74,7 +74,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
       args: [params.arguments ?? {}, params.inputResponses, params.requestState],
       timeoutMs,
       authorize: () => authorizeCall(dependencies, request, dedupe, verdict.value, { round, timeoutMs }),
-      run: () => run({ run: dedupe.run, checkOutput }),
+      run: () => run({ run: dedupe.run, checkOutput, upstreams }),
       recover: (error) => toErrorResult(error, tool, request)
     })
   }

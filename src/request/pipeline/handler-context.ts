@@ -5,13 +5,16 @@ import type { Context, ReadContext, SleepOptions, StepOptions, UndoContext } fro
 import type { DependencyDefinition } from '../../author/define-dependency.ts'
 import type { HandleDefinition } from '../../author/define-handle.ts'
 import type { SettingsDefinition } from '../../author/define-settings.ts'
+import type { UpstreamDefinition } from '../../author/define-upstream.ts'
 import type { Files } from '../../author/files.ts'
 import type { Handles } from '../../author/handles.ts'
 import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
 import { createLog, SERVICE_LEVELS, type Log } from '../../author/log.ts'
 import { ToolError } from '../../author/tool-error.ts'
+import type { UpstreamInit } from '../../author/upstream-fetch.ts'
 import { timers } from '../../base/time.ts'
 import { quote } from '../../base/words.ts'
+import type { CompiledPrimitive } from '../../catalog/compiled/compiled-primitive.ts'
 import { unknownDefinition } from '../../catalog/compiled/definitions/shared-values.ts'
 import { findBytes, readContents, toResourceLink } from '../../catalog/compiled/resources/resource-access.ts'
 import { toUri } from '../../catalog/compiled/resources/uri.ts'
@@ -41,6 +44,9 @@ export interface HandlerDependencies {
 /** @param owner only subscribers with this owner are told. `undefined`: all subscribers. */
 type Announce = (uri: string, owner: string | undefined) => void
 
+/** The primitive whose handler has the context. */
+type ContextOwner = Pick<CompiledPrimitive, 'upstreams'>
+
 type StepFunction<T> = (signal: AbortSignal) => T | Promise<T>
 type StepArguments<T> = [fn: StepFunction<T>] | [options: StepOptions, fn: StepFunction<T>]
 
@@ -57,13 +63,18 @@ export class HandlerContext implements Context {
   readonly #round: InputRound
   #refusals = 0
   readonly #dependencies: HandlerDependencies
+  readonly #owner: ContextOwner
   readonly #depth: number
 
   /** @param depth how many resources are being read below the request: a resource may read others. */
-  constructor (request: RequestContext, round: InputRound, dependencies: HandlerDependencies, depth = 0) {
+  constructor (
+    request: RequestContext, round: InputRound, dependencies: HandlerDependencies, owner: ContextOwner,
+    depth = 0
+  ) {
     this.#request = request
     this.#round = round
     this.#dependencies = dependencies
+    this.#owner = owner
     this.#depth = depth
   }
 
@@ -131,6 +142,10 @@ export class HandlerContext implements Context {
     return this.#request.use(definition)
   }
 
+  fetch (upstream: UpstreamDefinition, path: string, init?: UpstreamInit): Promise<Response> {
+    return this.#refusal() ?? quiet(this.#request.fetch(this.#owner, upstream, path, init))
+  }
+
   async span<T> (name: string, fn: () => T | Promise<T>): Promise<T> {
     if (typeof name !== 'string' || name === '') {
       throw new TypeError('span: the name must be a text that is not empty')
@@ -145,8 +160,8 @@ export class HandlerContext implements Context {
       throw new ToolError(`A resource that reads another may be nested ${MAX_READ_DEPTH} deep, ` +
         `and ${quote(uri)} is deeper. Read it with a request of its own.`)
     }
-    return await readContents(this.#request.view, uri, (own) => {
-      return new HandlerReadContext(this.#request, this.#round, this.#dependencies, own, depth)
+    return await readContents(this.#request.view, uri, ({ uri: own, resource }) => {
+      return new HandlerReadContext(this.#request, this.#round, this.#dependencies, resource, own, depth)
     })
   }
 
@@ -244,9 +259,10 @@ export class HandlerReadContext extends HandlerContext implements ReadContext {
   readonly uri: string
 
   constructor (
-    request: RequestContext, round: InputRound, dependencies: HandlerDependencies, uri: string, depth = 0
+    request: RequestContext, round: InputRound, dependencies: HandlerDependencies, owner: ContextOwner,
+    uri: string, depth = 0
   ) {
-    super(request, round, dependencies, depth)
+    super(request, round, dependencies, owner, depth)
     this.uri = uri
   }
 }
@@ -255,9 +271,10 @@ export class UndoHandlerContext extends HandlerContext implements UndoContext {
   readonly #undone: UndoneTask
 
   constructor (
-    request: RequestContext, round: InputRound, dependencies: HandlerDependencies, undone: UndoneTask
+    request: RequestContext, round: InputRound, dependencies: HandlerDependencies, owner: ContextOwner,
+    undone: UndoneTask
   ) {
-    super(request, round, dependencies)
+    super(request, round, dependencies, owner)
     this.#undone = undone
   }
 

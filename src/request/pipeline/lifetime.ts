@@ -1,6 +1,6 @@
 // The lifetime of a request: its abort signal, its timer, and the listeners for its stop and its end.
 
-import { type Timer, timers } from '../../base/time.ts'
+import { clock, type Timer, timers } from '../../base/time.ts'
 
 /** The handler reached its time limit. */
 export class HandlerTimeout extends Error {
@@ -54,6 +54,8 @@ export class Lifetime {
   #timer: Timer | undefined
   #isTimed = false
   #pauses = 0
+  /** When the clock went on after its last pause. */
+  #resumedAt: number | undefined
   #passing: { readonly ms: number, readonly listener: () => void } | undefined
 
   /** Aborts when the request is stopped. */
@@ -158,12 +160,22 @@ export class Lifetime {
     this.#setTimer()
   }
 
+  /**
+   * How much of the time limit is left at least, in milliseconds. `Infinity` without a limit.
+   * @param startedAt when the request began, by the monotonic clock.
+   */
+  leftMs (startedAt: number): number {
+    if (this.#limitMs === undefined || this.#pauses > 0) return Infinity
+    return this.#limitMs - (clock.monotonic() - (this.#resumedAt ?? startedAt))
+  }
+
   /** Stops the clock until the returned function is called. The whole time limit then begins again. */
   pauseClock (): () => void {
     this.#pauses++
     this.#setTimer()
     return () => {
       this.#pauses--
+      this.#resumedAt = clock.monotonic()
       this.#setTimer()
     }
   }

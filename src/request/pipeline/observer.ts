@@ -2,6 +2,7 @@
 
 import type { Principal } from '../../access/principal.ts'
 import type { AuditRule } from '../../catalog/compiled/definitions/audit-rule.ts'
+import type { ActsAs } from '../../catalog/compiled/upstreams/compile-upstream.ts'
 import type { Sender } from '../../limits/holder.ts'
 import { INTERNAL_ERROR, LimitReached, type ProtocolError } from '../../protocol/errors.ts'
 import { HandlerTimeout } from './lifetime.ts'
@@ -32,6 +33,14 @@ export interface GivenArguments {
 export type SpecialAnswer = 'denied' | 'limited' | 'timed_out' | 'input_required' | 'relayed' | 'repeated' |
   'task' | 'goes_on' | 'sleeping' | 'undo'
 
+/** The calls of one upstream. */
+export interface UpstreamUse {
+  readonly as: ActsAs
+  readonly calls: number
+  /** How many of them had no answer. */
+  readonly failed: number
+}
+
 /** The facts of a message, or of an HTTP request without a message. */
 export interface Observed {
   /** The id of the request in the service's log. */
@@ -50,6 +59,8 @@ export interface Observed {
   readonly special?: SpecialAnswer | undefined
   /** Present once the primitive was found. */
   readonly given?: GivenArguments | undefined
+  /** Which upstreams were called, by name. Absent if none was. */
+  readonly upstreams?: ReadonlyMap<string, UpstreamUse> | undefined
   /** The id of the request's trace, if the request is traced. */
   readonly traceId?: string | undefined
   /** Present for an HTTP request that was refused. */

@@ -3,11 +3,15 @@
 import type { Principal } from '../../access/principal.ts'
 import type { DependencyDefinition } from '../../author/define-dependency.ts'
 import type { SettingsDefinition } from '../../author/define-settings.ts'
+import type { UpstreamDefinition } from '../../author/define-upstream.ts'
+import type { UpstreamInit } from '../../author/upstream-fetch.ts'
 import { clock } from '../../base/time.ts'
+import type { CompiledPrimitive } from '../../catalog/compiled/compiled-primitive.ts'
 import { findDependency, findSettings } from '../../catalog/compiled/definitions/shared-values.ts'
 import type { DependencySet } from '../../catalog/compiled/dependencies/dependency-set.ts'
 import type { ResultWriter } from '../../catalog/compiled/results/result-json.ts'
 import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
+import { findUpstream } from '../../catalog/compiled/upstreams/upstream-dependency.ts'
 import type { View } from '../../catalog/compiled/view.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 import type { Meta } from '../../protocol/content.ts'
@@ -19,8 +23,9 @@ import { hasProgressMessage, type EraName } from '../../protocol/revisions.ts'
 import type { InputRound, RoundRequest } from '../questions/input-round.ts'
 import type { Caller, Outlet, RequestLog } from './caller.ts'
 import { Lifetime } from './lifetime.ts'
-import type { GivenArguments, Observed, SpecialAnswer } from './observer.ts'
+import type { GivenArguments, Observed, SpecialAnswer, UpstreamUse } from './observer.ts'
 import type { RequestTrace } from './request-tracer.ts'
+import { UpstreamCalls } from './upstream-calls.ts'
 
 /** The differences between the eras that matter while a request is served. */
 export interface EraSupport {
@@ -53,6 +58,8 @@ export class ObservedRequest implements Observed {
   given: GivenArguments | undefined
   /** Set when the request begins, if the service is traced. */
   trace: RequestTrace | undefined
+  /** Set when an upstream is called. */
+  upstreams: Map<string, UpstreamUse> | undefined
   /** Whether the trace ends with the answer. Otherwise it ends with the work that goes on. */
   endsTrace = true
 
@@ -95,6 +102,7 @@ export class RequestContext {
   /** While the request counts, the dependencies of its snapshot stay open. */
   #counted: DependencySet | undefined
   #progress = -Infinity
+  #upstreams: UpstreamCalls | undefined
 
   constructor (message: Request, caller: Caller, outlet: Outlet, era: EraSupport) {
     this.id = message.id
@@ -121,6 +129,12 @@ export class RequestContext {
     return this.#meta
   }
 
+  /** The caller of upstreams. Created when the first one is called. */
+  get upstreams (): UpstreamCalls {
+    this.#upstreams ??= new UpstreamCalls(this)
+    return this.#upstreams
+  }
+
   end (): void {
     this.lifetime.end()
     this.releaseDependencies()
@@ -140,6 +154,17 @@ export class RequestContext {
   /** Throws if the definition was unknown when the catalog was loaded. */
   use<T> (definition: DependencyDefinition<T>): T {
     return findDependency(this.snapshot, definition)
+  }
+
+  /**
+   * Calls an upstream.
+   * @param owner whose handler calls it.
+   */
+  async fetch (
+    { upstreams }: Pick<CompiledPrimitive, 'upstreams'>, definition: UpstreamDefinition, path: string,
+    init?: UpstreamInit
+  ): Promise<Response> {
+    return await findUpstream(this.snapshot, definition, upstreams).fetch(this.upstreams, path, init)
   }
 
   /** https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress */

@@ -1,6 +1,7 @@
 // The interface of traces. A service without traces has no tracer, and a request costs nothing for it.
 
 import type { Handles } from '../../author/handles.ts'
+import type { UpstreamSpan } from '../../catalog/compiled/upstreams/open-upstream.ts'
 import type { Request } from '../../protocol/json-rpc.ts'
 import type { Caller, RequestHeaders } from './caller.ts'
 import type { Ending, Observed } from './observer.ts'
@@ -42,6 +43,8 @@ export interface RequestTrace {
   span<T> (name: string, fn: () => T | Promise<T>): Promise<T>
   /** The same handles, with a span for each operation. */
   handles<T> (kind: string, handles: Handles<T>): Handles<T>
+  /** Begins the span of a call of an upstream. */
+  upstream (method: string, name: string, host: string): UpstreamSpan
   /** Ends the span of the request. */
   end (observed: Observed, ending: Ending): void
 }

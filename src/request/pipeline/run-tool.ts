@@ -27,7 +27,7 @@ interface Running {
   readonly timeoutMs: number
 }
 
-type RunnableTool = Pick<CompiledTool, 'run' | 'checkOutput'>
+type RunnableTool = Pick<CompiledTool, 'run' | 'checkOutput' | 'upstreams'>
 
 /** @param args the arguments, checked and with defaults. */
 export function runTool (
@@ -35,7 +35,7 @@ export function runTool (
   { round, timeoutMs }: Running
 ): string | Promise<string> {
   const { observed, writer } = request
-  const handle = () => tool.run(args, new HandlerContext(request, round, dependencies))
+  const handle = () => tool.run(args, new HandlerContext(request, round, dependencies, tool))
   return runRound(request, round, timeoutMs, handle, (output) => {
     observed.isToolError = isErrorOutput(output, tool.checkOutput)
     return outputResult(writer, output, tool.checkOutput)
@@ -47,23 +47,23 @@ export function runTool (
  * must answer first. Throws, or rejects with, NotAllowed.
  */
 export function authorizeCall (
-  dependencies: HandlerDependencies, request: RequestContext, { authorize }: DedupeRule, args: unknown,
+  dependencies: HandlerDependencies, request: RequestContext, rule: DedupeRule, args: unknown,
   { round, timeoutMs }: Running
 ): string | Promise<string> {
-  const decide = () => authorize(args, new HandlerContext(request, round, dependencies))
+  const decide = () => rule.authorize(args, new HandlerContext(request, round, dependencies, rule))
   return runRound(request, round, timeoutMs, decide, () => '')
 }
 
 /** Undoes the work of a task. There is no result. */
 async function runUndo (
-  dependencies: HandlerDependencies, request: RequestContext, { key, task }: CompiledTool, args: unknown,
+  dependencies: HandlerDependencies, request: RequestContext, tool: CompiledTool, args: unknown,
   { round, timeoutMs, undone }: Running & { readonly undone: UndoneTask }
 ): Promise<string> {
   request.observed.special = 'undo'
-  const undo = task?.undo
+  const undo = tool.task?.undo
   // The catalog was replaced a moment ago.
-  if (undo === undefined) throw unknownTool(key, [])
-  const context = new UndoHandlerContext(request, round, dependencies, undone)
+  if (undo === undefined) throw unknownTool(tool.key, [])
+  const context = new UndoHandlerContext(request, round, dependencies, tool, undone)
   return await runRound(request, round, timeoutMs, () => undo(args, context), () => '')
 }
 

@@ -9,7 +9,12 @@ const genres = ['science', 'crime', 'poetry', 'romance']
 const numbered = Array.from({ length: 150 }, (_, index) => `book ${index}`)
 const refuse = () => { throw new Error('not used here') }
 const context = {
-  arguments: {}, principal: ANONYMOUS, signal: new AbortController().signal, settings: refuse, use: refuse
+  arguments: {},
+  principal: ANONYMOUS,
+  signal: new AbortController().signal,
+  settings: refuse,
+  use: refuse,
+  fetch: refuse
 }
 
 t.test('an empty text matches every candidate, in the given order', async (t) => {

@@ -252,6 +252,7 @@ t.test('traces each request, and tells the observers the id of its trace', async
     runHandler: (_, run) => run(),
     span: async (_, fn) => await fn(),
     handles: (_, handles) => handles,
+    upstream () { throw new Error('no upstream') },
     end: ({ method }, { protocolError }) => traced.push(['end', method, protocolError?.code])
   }
   const ids: unknown[] = []

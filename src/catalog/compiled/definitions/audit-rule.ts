@@ -1,6 +1,6 @@
 // What the audit log may keep of the arguments of a primitive.
 
-import type { CommonOptions } from '../../../author/definition.ts'
+import type { CommonOptions } from '../../../author/common-options.ts'
 import { isObject } from '../../../protocol/json-rpc.ts'
 
 export interface AuditRule {

@@ -1,13 +1,15 @@
 // Compiles the definition of a dependency.
 
-import type { DependencyDefinition } from '../../../author/define-dependency.ts'
+import type { DependencyDefinition, OpenContext } from '../../../author/define-dependency.ts'
 import type { ReportProblem } from '../problem.ts'
 import { hasHandlers, hasShape } from './check-definition.ts'
 import type { CompiledSettings } from './compile-settings.ts'
 import { dependencyShape } from './definition-shapes.ts'
 
 export interface CompiledDependency {
-  readonly definition: DependencyDefinition
+  /** The definition that handlers name. */
+  readonly definition: object
+  /** Unique among all that is opened. */
   readonly name: string
   /** The values of its settings. */
   readonly settings: object
@@ -15,11 +17,17 @@ export interface CompiledDependency {
   readonly secrets: readonly string[]
   readonly openTimeoutMs: number
   readonly closeTimeoutMs: number
+  /** The member of the definition whose problem it is if it does not open. */
+  readonly openedBy: string
+  open (context: OpenContext<unknown>): unknown
+  close (value: unknown): unknown
+  /** Absent if the value counts as ready. */
+  check? (value: unknown, context: { readonly signal: AbortSignal }): unknown
 }
 
-const OPEN_TIMEOUT_MS = 10_000
+export const OPEN_TIMEOUT_MS = 10_000
 /** Less than the time that a process has after the deadline of its requests. */
-const CLOSE_TIMEOUT_MS = 2000
+export const CLOSE_TIMEOUT_MS = 2000
 const NO_SETTINGS = Object.freeze({})
 
 /** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
@@ -39,6 +47,10 @@ export function compileDependency (
     settings: (settings && values.get(settings)) ?? NO_SETTINGS,
     secrets: (settings && secrets.get(settings)) ?? [],
     openTimeoutMs: definition.openTimeoutMs ?? OPEN_TIMEOUT_MS,
-    closeTimeoutMs: definition.closeTimeoutMs ?? CLOSE_TIMEOUT_MS
+    closeTimeoutMs: definition.closeTimeoutMs ?? CLOSE_TIMEOUT_MS,
+    openedBy: 'open',
+    open: (context) => definition.open(context),
+    close: (value) => definition.close?.(value),
+    ...(check !== undefined && { check: (value, context) => definition.check?.(value, context) })
   }
 }

@@ -41,7 +41,7 @@ export interface CompiledTool extends CompiledPrimitive {
 }
 
 /** How a repeated call gets the first answer: `authorize` is asked for each repetition. */
-export interface DedupeRule {
+export interface DedupeRule extends Pick<CompiledTool, 'upstreams'> {
   /** A hash of the output schema: an answer that another release gave may not fit this one's. */
   readonly outputHash: string
   /** Throws, or rejects with, NotAllowed. */
@@ -138,6 +138,7 @@ export function compileTool (
 
 function toDedupeRule (definition: ToolDefinition, output: CompiledSchema | undefined): DedupeRule {
   return {
+    upstreams: definition.upstreams,
     outputHash: hash('sha256', output?.json ?? '', 'base64url'),
     authorize: (args, ctx) => authorize(definition, args, ctx),
     run: (args, ctx) => definition.run(args, ctx)

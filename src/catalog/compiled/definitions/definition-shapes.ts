@@ -65,6 +65,9 @@ const common = {
   order: optional(Type.Number())
 }
 
+/** Of definitions, not of files and of entries in lists. Whether each is an upstream is checked later. */
+const upstreams = optional(Type.Array(Type.Unknown()))
+
 /** A date, or a date and a time, of ISO 8601. */
 const dateText = Type.Union([
   Type.String({ format: 'date' }), Type.String({ format: 'iso-date-time' })
@@ -104,6 +107,7 @@ const tool = Type.Object({
   onDeploy: optional(Type.Enum(['resume', 'fail'])),
   relayQuestions: optional(Type.Union([Type.Boolean(), Type.Enum(['links'])])),
   ui: optional(Type.String({ minLength: 1 })),
+  upstreams,
   visibility: optional(Type.Array(Type.Enum(['model', 'app']), { minItems: 1 })),
   authorize: optional(handler),
   undo: optional(handler),
@@ -130,6 +134,7 @@ const prompt = Type.Object({
     required: optional(Type.Boolean()),
     complete: optional(Type.Unknown())
   }, closed))),
+  upstreams,
   render: handler
 }, closedDefinition)
 
@@ -178,7 +183,7 @@ export const appSettings = Type.Object({
 const uri = Type.String({ pattern: ABSOLUTE_URI })
 const size = optional(Type.Integer({ minimum: 0 }))
 
-const resource = Type.Object({ ...readable, uri, size, read: handler }, closedDefinition)
+const resource = Type.Object({ ...readable, uri, size, upstreams, read: handler }, closedDefinition)
 
 const template = Type.Object({
   ...readable,
@@ -186,6 +191,7 @@ const template = Type.Object({
   complete: optional(Type.Record(Type.Unknown())),
   list: optional(handler),
   listTtlMs: optional(Type.Integer({ minimum: 1000 })),
+  upstreams,
   read: handler
 }, closedDefinition)
 

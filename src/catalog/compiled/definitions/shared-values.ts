@@ -2,6 +2,7 @@
 
 import type { DependencyDefinition } from '../../../author/define-dependency.ts'
 import type { SettingsDefinition } from '../../../author/define-settings.ts'
+import { kindOf } from '../../../author/definition.ts'
 import type { DependencySet } from '../dependencies/dependency-set.ts'
 import type { CompiledSettings } from './compile-settings.ts'
 
@@ -23,7 +24,8 @@ export function findSettings<V> ({ settings }: SharedValues, definition: Setting
 export function findDependency<T> (
   { dependencies }: SharedValues, definition: DependencyDefinition<T>
 ): T {
-  const dependency = dependencies?.get(definition)
+  // Upstreams are opened as dependencies, but only `fetch` may use them.
+  const dependency = kindOf(definition) === 'dependency' ? dependencies?.get(definition) : undefined
   if (dependency === undefined) throw unknownDefinition(`dependency ${JSON.stringify(definition.name)}`)
   // `T` is the type of what `open` of this definition returns.
   return dependency.value as T

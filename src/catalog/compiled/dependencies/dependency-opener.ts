@@ -55,7 +55,7 @@ export function createDependencyOpener (log: DependencyLog): DependencyOpener {
         const dependency = findSame(one, earlier) ?? await openDependency(compiled, log, stop.signal)
         dependencies.set(compiled.definition, dependency)
       } catch (error) {
-        report('open', `failed: ${messageOf(error)}`)
+        report(compiled.openedBy, `failed: ${messageOf(error)}`)
       }
     }))
     const openSet = createSet(dependencies)

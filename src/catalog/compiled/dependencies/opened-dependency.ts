@@ -19,7 +19,7 @@ export type DependencyLog = { readonly [L in typeof SERVICE_LEVELS[keyof typeof 
 export async function openDependency (
   compiled: CompiledDependency, log: DependencyLog, stop: AbortSignal
 ): Promise<OpenedDependency> {
-  const { definition, name, settings, openTimeoutMs } = compiled
+  const { name, settings, openTimeoutMs } = compiled
   const dependencyLog = createLog((level, message, data) => {
     log[SERVICE_LEVELS[level]]({ ...data, dependency: name }, message)
   })
@@ -27,7 +27,7 @@ export async function openDependency (
   let isLate = false
   try {
     return toOpened(await runWithin(openTimeoutMs, async (signal) => {
-      const value = await definition.open({ settings, log: dependencyLog, signal })
+      const value = await compiled.open({ settings, log: dependencyLog, signal })
       if (isLate) await toOpened(value).close()
       return value
     }, stop))
@@ -45,7 +45,7 @@ export class OpenedDependency {
   /** Rejects with the reason while the value cannot be used. Calls at the same time share one check. */
   readonly check = singleFlight(async () => {
     try {
-      await runWithin(CHECK_TIMEOUT_MS, (signal) => this.compiled.definition.check?.(this.value, { signal }))
+      await runWithin(CHECK_TIMEOUT_MS, (signal) => this.compiled.check?.(this.value, { signal }))
     } catch (error) {
       throw new Error(reasonOf(error, this.compiled))
     }
@@ -57,7 +57,7 @@ export class OpenedDependency {
     this.#log = log
   }
 
-  get isChecked (): boolean { return this.compiled.definition.check !== undefined }
+  get isChecked (): boolean { return this.compiled.check !== undefined }
 
   /** Counts one more load that uses the value. */
   hold (): void { this.#loads++ }
@@ -69,9 +69,9 @@ export class OpenedDependency {
 
   /** Closes the value. Resolves after the time limit too. Never rejects. */
   async close (): Promise<void> {
-    const { definition, name, closeTimeoutMs } = this.compiled
+    const { name, closeTimeoutMs } = this.compiled
     try {
-      await runWithin(closeTimeoutMs, () => definition.close?.(this.value))
+      await runWithin(closeTimeoutMs, () => this.compiled.close(this.value))
     } catch (error) {
       this.#log.error({ dependency: name, reason: reasonOf(error, this.compiled) }, 'dependency not closed')
     }

@@ -13,6 +13,8 @@ import { readResourceUri, toResourceEntry, type CompiledTemplate } from '../defi
 import { listedResourceShape } from '../definitions/definition-shapes.ts'
 import { findDependency, findSettings, type SharedValues } from '../definitions/shared-values.ts'
 import { createReporter, type Problem, type ReportProblem } from '../problem.ts'
+import { ListCaller } from '../upstreams/list-caller.ts'
+import { findUpstream } from '../upstreams/upstream-dependency.ts'
 
 export type LocatedTemplate = Compiled<CompiledTemplate, ResourceTemplateDefinition>
 
@@ -71,6 +73,7 @@ async function callList (
   definition: ResourceTemplateDefinition, values: ListValues, deadlineMs: number
 ): Promise<readonly ListedResource[]> {
   let isIncomplete = false
+  const caller = new ListCaller()
   const toContext = (signal: AbortSignal): ListContext => ({
     signal,
     settings (settings) {
@@ -80,6 +83,10 @@ async function callList (
     use (dependency) {
       isIncomplete ||= !values.isComplete
       return findDependency(values, dependency)
+    },
+    async fetch (upstream, path, init) {
+      isIncomplete ||= !values.isComplete
+      return await findUpstream(values, upstream, definition.upstreams).fetch(caller, path, init)
     }
   })
   const entries = await runWithin(deadlineMs, (signal) => definition.list?.(toContext(signal))).catch(
@@ -88,7 +95,7 @@ async function callList (
       if (isIncomplete) return []
       throw error
     }
-  )
+  ).finally(() => caller.end())
   if (!Array.isArray(entries)) throw new TypeError('it must return a list')
   if (entries.length > MAX_ENTRIES) {
     throw new RangeError(`it returned ${entries.length} resources, the limit is ${MAX_ENTRIES}`)

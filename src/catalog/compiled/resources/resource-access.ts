@@ -35,15 +35,15 @@ export function readMatch (match: ResourceMatch, ctx: ReadContext): ResourceOutp
 /**
  * Reads a resource for a handler. Rejects with a ToolError where a client would learn that the resource does
  * not exist or is too large, and with InsufficientScope as `findResource` does.
- * @param openContext makes the context of the read, for the URI of the resource.
+ * @param openContext makes the context of the read.
  */
 export async function readContents (
-  view: View, asked: string, openContext: (uri: string) => ReadContext
+  view: View, asked: string, openContext: (match: ResourceMatch) => ReadContext
 ): Promise<readonly ResourceContents[]> {
   try {
     const match = findResource(view, asked)
     const { uri, resource: { mimeType } } = match
-    const output = await readMatch(match, openContext(uri))
+    const output = await readMatch(match, openContext(match))
     if (output === undefined) throw resourceNotFound(asked)
     return toContents(output, { uri, mimeType })
   } catch (error) {

@@ -1,7 +1,7 @@
 // What holds for a plain file: its own sidecar, and those of the folders above it.
 
 import type { ResourceOptions } from '../../../author/define-resource.ts'
-import type { WhenMissing } from '../../../author/definition.ts'
+import type { WhenMissing } from '../../../author/common-options.ts'
 import type { Role } from '../../../protocol/content.ts'
 import type { CacheHints } from '../../../protocol/primitives.ts'
 import type { Static } from '../../../schema/type.ts'

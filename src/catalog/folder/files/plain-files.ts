@@ -5,7 +5,7 @@ import {
   defineResource, defineResourceTemplate, type OutputContents, type ResourceDefinition,
   type ResourceTemplateDefinition
 } from '../../../author/define-resource.ts'
-import type { WhenMissing } from '../../../author/definition.ts'
+import type { WhenMissing } from '../../../author/common-options.ts'
 import { DIRECTORY_TYPE } from '../../../base/media-types.ts'
 import { resourceTooLarge } from '../../../protocol/errors.ts'
 import type { CacheHints } from '../../../protocol/primitives.ts'

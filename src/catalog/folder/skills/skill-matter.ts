@@ -2,7 +2,7 @@
 // https://agentskills.io/specification
 
 import { isDeepStrictEqual } from 'node:util'
-import type { WhenMissing } from '../../../author/definition.ts'
+import type { WhenMissing } from '../../../author/common-options.ts'
 import { quote } from '../../../base/words.ts'
 import { RESERVED_METADATA_PREFIX, type Skill } from '../../../protocol/skills.ts'
 import { Type, type Static } from '../../../schema/type.ts'

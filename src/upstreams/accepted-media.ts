@@ -1,0 +1,29 @@
+// The media types that a handler can read.
+
+/** Compares types without parameters, in any case of letters. */
+export class AcceptedMedia {
+  /** The value of the header `accept`. */
+  readonly header: string
+  readonly #types: readonly string[]
+
+  /** Throws a TypeError for what is no media type. */
+  constructor (accept: string | readonly string[]) {
+    const types = [accept].flat().flatMap((one) => String(one).split(','))
+    this.#types = types.map((type) => essenceOf(type))
+    if (!this.#types.every((type) => /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/.test(type))) {
+      throw new TypeError('fetch: accept must be media types, such as application/json')
+    }
+    this.header = types.map((type) => type.trim()).join(', ')
+  }
+
+  has (contentType: string): boolean {
+    const type = essenceOf(contentType)
+    return this.#types.some((one) => (
+      one === '*/*' || one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1)))
+    ))
+  }
+}
+
+function essenceOf (type: string): string {
+  return (type.split(';')[0] ?? '').trim().toLowerCase()
+}

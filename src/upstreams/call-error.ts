@@ -1,0 +1,79 @@
+// The errors of calls: their messages are for models and say no cause.
+
+import { UpstreamError, type UpstreamErrorCode } from '../author/upstream-error.ts'
+import { toDuration } from '../base/duration.ts'
+import { codeOf } from '../base/words.ts'
+import type { CredentialError, CredentialFailure } from './credentials/credential.ts'
+
+/** An UpstreamError, and its cause for the log. */
+export class CallError extends Error {
+  readonly code: UpstreamErrorCode
+  readonly failure: CredentialFailure | undefined
+
+  constructor (code: UpstreamErrorCode, cause: unknown, failure?: CredentialFailure) {
+    super(code, { cause })
+    this.code = code
+    this.failure = failure
+  }
+}
+
+/** The host has an address that no call may go to. */
+export class AddressRefused extends Error {}
+
+const LATER = 'Try again later.'
+
+/** Makes the error for the handler. @param timeoutMs the time that the call had. */
+export function toUpstreamError (
+  { code, failure }: CallError, name: string, timeoutMs: number
+): UpstreamError {
+  return new UpstreamError(code, name, `The service ${name} ${describe(code, failure, timeoutMs)}`)
+}
+
+function describe (
+  code: UpstreamErrorCode, failure: CredentialFailure | undefined, timeoutMs: number
+): string {
+  switch (code) {
+    case 'timeout': return `did not answer within ${toTime(timeoutMs)}. ${LATER}`
+    case 'unreachable': return `could not be reached, or broke off its answer. ${LATER}`
+    case 'busy': return `has too many calls at once. ${LATER}`
+    case 'unavailable': return `has failed several times, and is not asked for some seconds. ${LATER}`
+    case 'too_large': return 'answered with more than can be read. Ask for less.'
+    case 'wrong_type': return 'answered in a form that cannot be read. The same call fails again.'
+    case 'redirected': return 'refers to another place, which is not asked. The same call fails again.'
+    case 'refused': return 'may not be called from here. The same call fails again.'
+    case 'credential': return describeCredential(failure)
+  }
+}
+
+function describeCredential (failure: CredentialFailure | undefined): string {
+  switch (failure) {
+    case 'caller': return 'must know which user calls. The user must sign in, and call again.'
+    case 'refused': return 'cannot be called for this user: access was refused. The same call fails again.'
+    default: return `cannot be called now: signing in there failed. ${LATER}`
+  }
+}
+
+function toTime (ms: number): string {
+  return ms < 1000 ? `${ms} ms` : toDuration(ms)
+}
+
+export function credentialFailed (error: CredentialError): CallError {
+  return new CallError('credential', error, error.failure)
+}
+
+/** The connection failed, or was lost: another attempt may succeed. */
+const PASSING: ReadonlySet<unknown> = new Set([
+  'ECONNABORTED', 'ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND',
+  'EPIPE', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_SOCKET'
+])
+
+export function mayPass ({ code, cause }: CallError): boolean {
+  return code === 'unreachable' && PASSING.has(codeOf(cause))
+}
+
+/** Turns an error of the transport into one of a call. */
+export function toCallError (error: unknown): CallError {
+  if (error instanceof CallError) return error
+  if (error instanceof AddressRefused) return new CallError('refused', error)
+  return new CallError('unreachable', error)
+}

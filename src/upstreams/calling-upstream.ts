@@ -1,0 +1,68 @@
+// What a call needs of its upstream, and what it says of itself.
+
+import type { Dispatcher } from 'undici'
+import type { UpstreamErrorCode } from '../author/upstream-error.ts'
+import type { OutageSwitch } from '../base/outage-switch.ts'
+import type { ActsAs } from '../catalog/compiled/upstreams/compile-upstream.ts'
+import type { UpstreamCaller } from '../catalog/compiled/upstreams/open-upstream.ts'
+import type { Sender } from '../limits/holder.ts'
+import type { AcceptedMedia } from './accepted-media.ts'
+import type { Credential } from './credentials/credential.ts'
+import type { CallBody, HeaderValues } from './request-head.ts'
+import type { CallTarget } from './target.ts'
+
+export interface CallRequest {
+  readonly method: string
+  readonly target: CallTarget
+  readonly headers: HeaderValues
+  readonly body: CallBody | undefined
+  readonly accepted: AcceptedMedia | undefined
+  readonly timeoutMs: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** How a call ended, for metrics. `cancelled`: its request or its handler wanted no more of it. */
+export type CallOutcome = UpstreamErrorCode | 'ok' | 'server_error' | 'invalid' | 'cancelled'
+
+/** Sends requests to one origin. */
+export interface Transport {
+  dispatch (options: WireRequest, handler: Dispatcher.DispatchHandler): void
+  /** Ends what runs, and closes all connections. */
+  close (): Promise<void>
+}
+
+export interface WireRequest {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array | string | null
+}
+
+/** How a call went, for the log and for metrics. */
+export interface CallFacts {
+  readonly method: string
+  /** Without query. */
+  readonly path: string
+  readonly status: number | undefined
+  readonly outcome: CallOutcome
+  readonly ms: number
+  readonly cause: unknown
+}
+
+/** What a call needs of its upstream. */
+export interface CallingUpstream {
+  readonly name: string
+  readonly url: URL
+  readonly actsAs: ActsAs
+  readonly attempts: number
+  readonly backoffMs: number
+  readonly maxBytes: number
+  readonly credential: Credential
+  readonly outage: OutageSwitch
+  /** Whose failures count as one. */
+  ownerOf (sender: Sender): string
+  dispatch (request: WireRequest, handler: Dispatcher.DispatchHandler): void
+  /** Called once, when the call has ended. */
+  end (call: object, facts: CallFacts, caller: UpstreamCaller): void
+}

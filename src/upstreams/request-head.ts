@@ -1,0 +1,99 @@
+// The headers of a call, and its body: what a handler may set, and what it may not.
+
+import type { UpstreamInit } from '../author/upstream-fetch.ts'
+import { quote } from '../base/words.ts'
+
+/** Headers by their names in lower case. */
+export interface HeaderValues { [name: string]: string }
+
+export interface CallBody {
+  readonly bytes: Uint8Array | string
+  /** What it says of its type, if the handler says nothing. */
+  readonly type: string | undefined
+}
+
+/** Of the connection and of the framing of messages: undici decides them. */
+const OWN = new Set([
+  'connection', 'content-length', 'expect', 'host', 'http2-settings', 'keep-alive', 'te', 'trailer',
+  'transfer-encoding', 'upgrade'
+])
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/
+/** RFC 9110, section 5.5. */
+export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** Throws a TypeError for a header that a handler may not set. No error quotes a value. */
+export function readHeaders (headers: UpstreamInit['headers']): HeaderValues {
+  const values: HeaderValues = {}
+  if (headers === undefined) return values
+  const entries = headers instanceof Headers ? headers : Object.entries(headers)
+  for (const [name, value] of entries) {
+    if (value === undefined) continue
+    const key = name.toLowerCase()
+    if (!NAME.test(name)) throw new TypeError(`fetch: ${quote(name)} is no name of a header`)
+    if (OWN.has(key) || key.startsWith('proxy-')) {
+      throw new TypeError(`fetch: the header ${key} cannot be set`)
+    }
+    if (!HEADER_VALUE.test(value)) {
+      throw new TypeError(`fetch: the header ${key} has characters that no header can have`)
+    }
+    values[key] = String(value)
+  }
+  return values
+}
+
+/** Throws a TypeError for a header that both the handler and the credential set. */
+export function addCredential (
+  headers: HeaderValues, credential: Readonly<HeaderValues>, name: string
+): HeaderValues {
+  const taken = Object.keys(credential).find((key) => key in headers)
+  if (taken !== undefined) {
+    throw new TypeError(`fetch: the header ${taken} is set by auth of the upstream ${name}`)
+  }
+  return { ...headers, ...credential }
+}
+
+const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'])
+/** RFC 9110, section 9.2.2. */
+const IDEMPOTENT = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PUT'])
+
+export const isIdempotent = (method: string): boolean => IDEMPOTENT.has(method)
+
+/** Throws a TypeError for a method that a handler may not use. */
+export function readMethod (method: string): string {
+  const name = String(method).toUpperCase()
+  if (!METHODS.has(name)) {
+    throw new TypeError(`fetch: method must be one of ${[...METHODS].join(', ')}, got ${quote(name)}`)
+  }
+  return name
+}
+
+/** Throws a TypeError for a body that is not one, or that the method does not have. */
+export function readCallBody (
+  { body, json }: UpstreamInit, method: string
+): CallBody | undefined | Promise<CallBody> {
+  if (body === undefined && json === undefined) return undefined
+  if (body !== undefined && json !== undefined) throw new TypeError('fetch: give either body or json')
+  if (method === 'GET' || method === 'HEAD') throw new TypeError(`fetch: ${method} has no body`)
+  if (json !== undefined) return { bytes: toJson(json), type: 'application/json' }
+  if (typeof body === 'string') return { bytes: body, type: 'text/plain;charset=UTF-8' }
+  if (body instanceof Uint8Array) return { bytes: body, type: undefined }
+  if (body instanceof ArrayBuffer) return { bytes: new Uint8Array(body), type: undefined }
+  if (body instanceof URLSearchParams) {
+    return { bytes: body.toString(), type: 'application/x-www-form-urlencoded;charset=UTF-8' }
+  }
+  if (body instanceof FormData || body instanceof Blob) return readForm(body)
+  throw new TypeError('fetch: body must be a text, bytes, URLSearchParams, FormData or a Blob')
+}
+
+function toJson (value: unknown): string {
+  const text: string | undefined = JSON.stringify(value)
+  if (text === undefined) throw new TypeError('fetch: json must be a value that JSON can represent')
+  return text
+}
+
+async function readForm (body: FormData | Blob): Promise<CallBody> {
+  const encoded = new Response(body)
+  return {
+    bytes: new Uint8Array(await encoded.arrayBuffer()), type: encoded.headers.get('content-type') ?? undefined
+  }
+}

@@ -1,0 +1,164 @@
+// An open upstream: its connections, its limits, and what is known of its health.
+
+import { ownerOf } from '../access/principal.ts'
+import type { UpstreamError } from '../author/upstream-error.ts'
+import type { UpstreamInit } from '../author/upstream-fetch.ts'
+import { OutageSwitch } from '../base/outage-switch.ts'
+import { clock } from '../base/time.ts'
+import type { ActsAs, CompiledUpstream } from '../catalog/compiled/upstreams/compile-upstream.ts'
+import type {
+  OpenUpstream, UpstreamCaller, UpstreamLog
+} from '../catalog/compiled/upstreams/open-upstream.ts'
+import { holderOf, type Sender } from '../limits/holder.ts'
+import { Limit } from '../limits/limits.ts'
+import { Used } from '../limits/used.ts'
+import type { Dispatcher } from 'undici'
+import { AcceptedMedia } from './accepted-media.ts'
+import { CallError, toUpstreamError } from './call-error.ts'
+import type {
+  CallFacts, CallingUpstream, CallOutcome, CallRequest, Transport, WireRequest
+} from './calling-upstream.ts'
+import type { Credential } from './credentials/credential.ts'
+import { readCallBody, readHeaders, readMethod, type CallBody } from './request-head.ts'
+import { readCallTarget } from './target.ts'
+import { UpstreamCall } from './upstream-call.ts'
+
+export interface UpstreamDependencies {
+  readonly transport: Transport
+  readonly credential: Credential
+  readonly log: UpstreamLog
+  /** How many calls may run at once in this process. */
+  readonly running: number
+  /** Called when a call has ended. */
+  readonly onCall: (upstream: string, outcome: CallOutcome, seconds: number) => void
+}
+
+/** After this many failures in a row, of the connection or of several callers, the circuit is open. */
+const FAILURES = 5
+const COOLDOWN_MS = 5000
+
+interface PlacedCall {
+  readonly call: UpstreamCall
+  /** Frees its place. */
+  readonly free: () => void
+}
+
+export class Upstream implements OpenUpstream, CallingUpstream {
+  readonly #compiled: CompiledUpstream
+  readonly #dependencies: UpstreamDependencies
+  readonly #used: Used
+  readonly #calls = new Map<object, PlacedCall>()
+  readonly outage = new OutageSwitch({ failures: FAILURES, cooldownMs: COOLDOWN_MS, now: clock.monotonic })
+  #isClosed = false
+
+  constructor (compiled: CompiledUpstream, dependencies: UpstreamDependencies) {
+    this.#compiled = compiled
+    this.#dependencies = dependencies
+    this.#used = new Used(new Limit('upstreamCalls', dependencies.running))
+  }
+
+  get name (): string { return this.#compiled.name }
+  get url (): URL { return this.#compiled.url }
+  get actsAs (): ActsAs { return this.#compiled.actsAs }
+  get attempts (): number { return this.#compiled.attempts }
+  get backoffMs (): number { return this.#compiled.backoffMs }
+  get maxBytes (): number { return this.#compiled.answerBytes }
+  get credential (): Credential { return this.#dependencies.credential }
+  /** How many calls run. */
+  get running (): number { return this.#used.total }
+
+  ownerOf (sender: Sender): string { return holderOf(sender)?.name ?? ownerOf(sender.principal) }
+
+  async fetch (caller: UpstreamCaller, path: string, init: UpstreamInit = {}): Promise<Response> {
+    const request = this.#readRequest(path, init)
+    return request instanceof Promise
+      ? await this.#run(await request, caller)
+      : await this.#run(request, caller)
+  }
+
+  dispatch (request: WireRequest, handler: Dispatcher.DispatchHandler): void {
+    this.#dependencies.transport.dispatch(request, handler)
+  }
+
+  end (call: object, facts: CallFacts, caller: UpstreamCaller): void {
+    this.#calls.get(call)?.free()
+    this.#calls.delete(call)
+    this.#note(facts, caller)
+  }
+
+  async close (): Promise<void> {
+    this.#isClosed = true
+    for (const { call } of this.#calls.values()) call.stop(wasClosed())
+    await this.credential.close?.()
+    await this.#dependencies.transport.close()
+  }
+
+  async #run (request: CallRequest, caller: UpstreamCaller): Promise<Response> {
+    const holder = holderOf(caller.sender)
+    const refusal = this.#used.findRefusal(holder)
+    const reason = this.#isClosed ? wasClosed() : refusal && new CallError('busy', refusal)
+    if (reason !== undefined) throw this.#refuse(reason, request, caller)
+    const call = new UpstreamCall(this, caller, request)
+    this.#calls.set(call, { call, free: this.#used.add(holder) })
+    return await call.run()
+  }
+
+  #refuse (reason: CallError, request: CallRequest, caller: UpstreamCaller): UpstreamError {
+    const { method, target: { path }, timeoutMs } = request
+    this.#note({ method, path, status: undefined, outcome: reason.code, ms: 0, cause: reason.cause }, caller)
+    return toUpstreamError(reason, this.name, timeoutMs)
+  }
+
+  #note ({ outcome, ms, cause, ...facts }: CallFacts, caller: UpstreamCaller): void {
+    const { name } = this
+    const { log = this.#dependencies.log } = caller
+    const hasFailed = outcome !== 'ok' && outcome !== 'server_error'
+    caller.note(name, this.actsAs, hasFailed)
+    this.#dependencies.onCall(name, outcome, ms / 1000)
+    const fields = { upstream: name, ...facts, outcome, durationMs: Math.round(ms * 100) / 100 }
+    if (hasFailed && outcome !== 'cancelled' && outcome !== 'invalid') {
+      log.warn({ ...fields, ...(cause !== undefined && { err: cause }) }, 'upstream call failed')
+    } else log.debug(fields, 'upstream call')
+  }
+
+  /** Returns what the handler asks for. Throws a TypeError for what it may not ask for. */
+  #readRequest (path: string, init: UpstreamInit): CallRequest | Promise<CallRequest> {
+    const { url, timeoutMs } = this.#compiled
+    const method = init.method === undefined ? 'GET' : readMethod(init.method)
+    const headers = readHeaders(init.headers)
+    const accepted = init.accept === undefined ? undefined : new AcceptedMedia(init.accept)
+    headers.accept ??= accepted?.header ?? '*/*'
+    headers['accept-encoding'] ??= 'gzip, br'
+    headers['user-agent'] ??= 'trivet'
+    const request = {
+      method,
+      target: readCallTarget(url, path, init.query),
+      headers,
+      body: undefined,
+      accepted,
+      timeoutMs: Math.min(timeoutMs, readTimeout(init.timeoutMs)),
+      signal: init.signal
+    }
+    const body = readCallBody(init, method)
+    if (body === undefined) return request
+    return body instanceof Promise
+      ? body.then((settled) => withBody(request, settled))
+      : withBody(request, body)
+  }
+}
+
+function withBody (request: CallRequest, body: CallBody): CallRequest {
+  const { headers } = request
+  const { type } = body
+  return { ...request, body, headers: type === undefined ? headers : { 'content-type': type, ...headers } }
+}
+
+function readTimeout (timeoutMs: number | undefined): number {
+  if (timeoutMs === undefined) return Infinity
+  if (!(timeoutMs > 0)) throw new TypeError('fetch: timeoutMs must be a number above 0')
+  return timeoutMs
+}
+
+function wasClosed (): CallError {
+  return new CallError('unreachable', new Error('the upstream was closed with its catalog'))
+}
