@@ -13,6 +13,9 @@ export type {
 } from './testing/results.ts'
 export type { ReplayDifference, ReplayOptions, ReplayResult } from './testing/replay.ts'
 export type { TestTask, TestTaskState } from './testing/task.ts'
+export type {
+  TestUpstream, UpstreamAnswerer, UpstreamAnswers, UpstreamRequest
+} from './testing/upstreams.ts'
 export type { TestAnswer, TestQuestion, TestUpload } from './testing/question.ts'
 export { CatalogError } from './catalog/compiled/problem.ts'
 export { RecordingError } from './tasks/recording.ts'

@@ -83,7 +83,7 @@ const ROOMS = {
   'index.ts': ['access', 'app.ts', 'author', 'limits', 'ops/config', 'protocol'],
   testing: [
     'access', 'app.ts', 'author', 'catalog/compiled', 'limits', 'ops/config', 'protocol', 'request/pipeline',
-    'tasks'
+    'tasks', 'upstreams'
   ],
   'testing.ts': ['catalog/compiled', 'protocol', 'tasks', 'testing'],
   cli: [

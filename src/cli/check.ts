@@ -8,19 +8,29 @@ import { Option } from 'commander'
 import { counted } from '../base/words.ts'
 import { findAdvice } from '../catalog/advice/find-advice.ts'
 import { ADVICE, ADVICE_NAMES, type CatalogAdvice } from '../catalog/advice/piece.ts'
+import type { CompiledPrimitive } from '../catalog/compiled/compiled-primitive.ts'
 import type { SettingFacts } from '../catalog/compiled/definitions/compile-settings.ts'
 import { CatalogError, lineNumberOf, type Problem } from '../catalog/compiled/problem.ts'
+import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import type { UpstreamFacts } from '../catalog/compiled/upstreams/compile-upstream.ts'
 import { FAILED, FOLDER, toJsonText, type AddCommand, type Surroundings } from './command.ts'
 import { findCatalog, loadCatalog } from './named-catalog.ts'
 
 /**
- * What is wrong with a catalog, and the settings that it needs. A catalog with problems gets no advice, and
- * its settings are not listed: it has not loaded.
+ * What is wrong with a catalog, and the settings and upstreams that it needs. A catalog with problems has not
+ * loaded: it gets no advice, and its settings and upstreams are not listed.
  */
 interface Findings {
   readonly problems: readonly Problem[]
   readonly advice: readonly CatalogAdvice[]
   readonly settings: readonly SettingFacts[]
+  readonly upstreams: readonly UsedUpstream[]
+}
+
+/** An upstream, and what calls it. */
+interface UsedUpstream extends UpstreamFacts {
+  /** The primitives whose `upstreams` names it. */
+  readonly usedBy: readonly string[]
 }
 
 type Format = 'text' | 'json' | 'sarif'
@@ -29,9 +39,10 @@ type WriteFindings = (findings: Findings, version: string, base: string) => stri
 
 /** Each writes the findings in one format. */
 const WRITERS: { readonly [format in Format]: WriteFindings } = {
-  text: ({ problems, advice, settings }) => {
+  text: ({ problems, advice, settings, upstreams }) => {
     const lines = [
       ...settings.map(toSettingLine),
+      ...upstreams.map(toUpstreamLine),
       ...problems.map((problem) => `${toPlace(problem)}: ${problem.rule}`),
       ...advice.map((one) => `${toPlace(one)}: advice: ${one.rule} (${one.name})`)
     ]
@@ -65,8 +76,9 @@ export const checkCommand: AddCommand = (program, surroundings, finish) => {
       .choices(ADVICE_NAMES).default([], 'none'))
     .addHelpText('after', HELP)
     .action(async (folder: string | undefined, { format, json, ignore }: CheckFlags) => {
-      const { problems, advice, settings } = await find(folder, surroundings)
-      const findings = { problems, advice: advice.filter(({ name }) => !ignore.includes(name)), settings }
+      const { problems, advice, ...others } = await find(folder, surroundings)
+      const wanted = advice.filter(({ name }) => !ignore.includes(name))
+      const findings = { problems, advice: wanted, ...others }
       const base = findBase(findCatalog(folder, surroundings))
       surroundings.out(WRITERS[json === true ? 'json' : format](findings, surroundings.version, base))
       if (problems.length > 0) finish(FAILED)
@@ -76,11 +88,27 @@ export const checkCommand: AddCommand = (program, surroundings, finish) => {
 async function find (folder: string | undefined, surroundings: Surroundings): Promise<Findings> {
   try {
     const { contents, snapshot } = await loadCatalog(folder, surroundings)
-    return { problems: [], advice: findAdvice(contents, snapshot), settings: snapshot.settings.facts }
+    const { settings: { facts: settings } } = snapshot
+    const advice = findAdvice(contents, snapshot)
+    return { problems: [], advice, settings, upstreams: findUses(snapshot) }
   } catch (error) {
-    if (error instanceof CatalogError) return { problems: error.problems, advice: [], settings: [] }
-    throw error
+    if (!(error instanceof CatalogError)) throw error
+    return { problems: error.problems, advice: [], settings: [], upstreams: [] }
   }
+}
+
+function findUses ({ upstreams, primitives }: Snapshot): UsedUpstream[] {
+  const { tools, prompts, resources, templates } = primitives
+  const all: readonly CompiledPrimitive[] = [...tools, ...prompts, ...resources, ...templates]
+  return upstreams.map((facts) => {
+    const users = all.filter(({ upstreams: used }) => used?.some(({ name }) => name === facts.name))
+    return { ...facts, usedBy: users.map(({ key }) => key) }
+  })
+}
+
+function toUpstreamLine ({ name, url = 'its URL needs settings', auth, usedBy }: UsedUpstream): string {
+  const users = usedBy.length === 0 ? '' : `, called by ${usedBy.join(', ')}`
+  return `upstream ${name}: ${url}, auth ${auth}${users}`
 }
 
 function toSettingLine ({ name, isSet, isSecret, isRequired, description }: SettingFacts): string {

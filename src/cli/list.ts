@@ -1,6 +1,7 @@
 // The command `trivet list`: what a catalog offers.
 
 import { toPlain } from '../base/words.ts'
+import type { CompiledPrimitive } from '../catalog/compiled/compiled-primitive.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import {
   firstSentence, FOLDER_OR_URL, isUrl, toJsonText, type AddCommand, type Surroundings
@@ -41,16 +42,20 @@ interface ListEntry {
   readonly uriTemplate?: string
   readonly title?: string
   readonly description?: string
+  /** Clients get no such member. */
+  readonly upstreams?: readonly string[]
   /** The metadata of a skill. */
   readonly frontmatter?: { readonly description: string }
 }
 
 type Lists = { readonly [kind: string]: readonly ListEntry[] }
 
-/** The lists for a caller with every scope. */
+/** The lists for a caller with every scope, with the upstreams that the definitions name. */
 function toLists ({ primitives: { tools, prompts, listed, templates, skills } }: Snapshot): Lists {
-  const entries = (primitives: ReadonlyArray<{ readonly json: string }>): readonly ListEntry[] =>
-    primitives.map(({ json }) => JSON.parse(json))
+  const entries = (primitives: readonly CompiledPrimitive[]): readonly ListEntry[] =>
+    primitives.map(({ json, upstreams }) => {
+      return { ...JSON.parse(json), ...upstreams && { upstreams: upstreams.map(({ name }) => name) } }
+    })
   return {
     tools: entries(tools),
     prompts: entries(prompts),

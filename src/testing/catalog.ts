@@ -1,5 +1,6 @@
 // A catalog in a test, and its callers.
 
+import type { UpstreamDefinition } from '../author/define-upstream.ts'
 import type { Completion } from '../protocol/completion.ts'
 import type { ContentBlock } from '../protocol/content.ts'
 import type { TestDownload } from './files.ts'
@@ -7,6 +8,7 @@ import type { AnswerOptions, TestCallOptions, TestCallerOptions, TestClient } fr
 import type { CallResult, CatalogLists, PromptResult, ReadResult } from './results.ts'
 import type { ReplayOptions, ReplayResult } from './replay.ts'
 import type { TestTask } from './task.ts'
+import type { TestUpstream } from './upstreams.ts'
 
 /**
  * One caller of a catalog. Its requests take the way of served ones: schemas, defaults, scopes, `authorize`,
@@ -94,6 +96,18 @@ export interface TestCatalog extends TestCaller {
    * negative or not finite.
    */
   advance (ms: number): void
+  /**
+   * Stands for an upstream of the catalog, so that no test calls it: no upstream without a stand-in is
+   * called, but the call ends in an error that says so. Throws an Error for an upstream that the catalog does
+   * not define.
+   * @param upstream the definition, or its name.
+   *
+   * @example
+   * const crm = shop.upstream('crm').answer({ 'GET customers/7': { id: 7, name: 'Ada' } })
+   * await shop.call('get_customer', { id: 7 })
+   * assert.equal(crm.calls.length, 1)
+   */
+  upstream (upstream: UpstreamDefinition | string): TestUpstream
   /**
    * Follows a link of `ctx.files.put`, or one of `ctx.linkResource` to a large file, as a browser does.
    * Rejects with an Error that has the status if the link does not work.

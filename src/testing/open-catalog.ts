@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { createService, type Service } from '../app.ts'
+import type { UpstreamDefinition } from '../author/define-upstream.ts'
 import { clock } from '../base/time.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import { NO_RATE } from '../limits/rate.ts'
@@ -13,6 +14,7 @@ import type { TestCatalog } from './catalog.ts'
 import { createExchange, type Exchange, type ExchangeListeners } from './exchange.ts'
 import { downloadFile, type TestDownload } from './files.ts'
 import type { TestOptions } from './options.ts'
+import { StandIns, type TestUpstream } from './upstreams.ts'
 import { replay, type ReplayOptions, type ReplayResult } from './replay.ts'
 
 /** What a test cannot choose. */
@@ -33,12 +35,15 @@ const FIXED = { watch: 'off', legacy: 'off', stateUrl: 'memory:', publicUrl: 'ht
  * await shop.close()
  */
 export async function openCatalog (folder: string | URL, options: TestOptions = {}): Promise<TestCatalog> {
-  return await openWatchedCatalog(folder, options)
+  const standIns = new StandIns(options.upstreams ?? {})
+  return await openWatchedCatalog(folder, options, { standIns })
 }
 
 interface Watching extends ExchangeListeners {
   /** Is told of errors that code of the catalog throws outside every call. */
   readonly guard?: LoadGuard
+  /** In place of the upstreams. By default the upstreams are called. */
+  readonly standIns?: StandIns
 }
 
 /** Tests do not wait as long as hosts do, in milliseconds. */
@@ -46,12 +51,12 @@ const WAIT_MS = 1000
 const GRACE = integer(0, 60_000)
 
 export async function openWatchedCatalog (
-  folder: string | URL, options: TestOptions, { guard, ...listeners }: Watching = {}
+  folder: string | URL, options: TestOptions, { guard, standIns, ...listeners }: Watching = {}
 ): Promise<TestCatalog> {
   let offset = 0
   const ownClock = { now: () => clock.now() + offset }
   const catalog = typeof folder === 'string' ? folder : fileURLToPath(folder)
-  const { settings = {}, taskGraceMs, ...others } = options
+  const { settings = {}, taskGraceMs, upstreams: _upstreams, ...others } = options
   if (taskGraceMs !== undefined && !GRACE.accepts(taskGraceMs)) {
     throw new ConfigError([`taskGraceMs must be ${GRACE.form}, got ${inspect(taskGraceMs)}`])
   }
@@ -68,14 +73,22 @@ export async function openWatchedCatalog (
     catalog,
     environment,
     constants
-  }, guard && { guard }, ownClock)
-  return new OpenedCatalog(service, createExchange(service, listeners), (ms) => { offset += ms })
+  }, guard && { guard }, ownClock, standIns?.openTransport)
+  const exchange = createExchange(service, listeners)
+  return new OpenedCatalog(service, exchange, { move: (ms) => { offset += ms }, standIns })
+}
+
+/** What a test changes. */
+interface TestedCatalog {
+  /** Moves the clock. */
+  move (ms: number): void
+  readonly standIns: StandIns | undefined
 }
 
 class OpenedCatalog extends CatalogCaller implements TestCatalog {
   readonly #service: Service
   readonly #exchange: Exchange
-  readonly #move: (ms: number) => void
+  readonly #tested: TestedCatalog
   #closing: Promise<void> | undefined
 
   readonly close = async (): Promise<void> => {
@@ -83,19 +96,25 @@ class OpenedCatalog extends CatalogCaller implements TestCatalog {
     await (this.#closing ??= this.#service.app.close().then(() => {}))
   }
 
-  constructor (service: Service, exchange: Exchange, move: (ms: number) => void) {
+  constructor (service: Service, exchange: Exchange, tested: TestedCatalog) {
     super(exchange)
     this.#service = service
     this.#exchange = exchange
-    this.#move = move
+    this.#tested = tested
   }
 
   advance (ms: number): void {
     if (!(ms >= 0 && ms < Infinity)) {
       throw new RangeError(`advance: ms must be a finite number of at least 0, got ${ms}`)
     }
-    this.#move(ms)
+    this.#tested.move(ms)
     this.#service.tasks.look()
+  }
+
+  upstream (upstream: UpstreamDefinition | string): TestUpstream {
+    const { standIns } = this.#tested
+    if (standIns === undefined) throw new Error('upstream: the upstreams of this catalog are called')
+    return standIns.find(upstream, this.#service.catalog.current.upstreams.map(({ name }) => name))
   }
 
   async download (link: Parameters<TestCatalog['download']>[0]): Promise<TestDownload> {

@@ -5,6 +5,7 @@ import type { AppOptions } from '../app.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import type { Implementation } from '../protocol/primitives.ts'
 import type { TestAnswer, TestQuestion } from './question.ts'
+import type { UpstreamAnswers } from './upstreams.ts'
 
 /**
  * The settings of docs/settings.md that decide how a catalog is served, with names in camel case. Each has
@@ -30,6 +31,11 @@ export interface TestOptions extends Pick<
    * of `NAME`. None by default: a setting that is required must be here.
    */
   settings?: { readonly [name: string]: string | number | boolean | undefined }
+  /**
+   * What upstreams answer, by name, as `answer` of `catalog.upstream` has it. Only the `list` of a template
+   * needs them here: it is called while the catalog is loaded. None by default.
+   */
+  upstreams?: { readonly [upstream: string]: UpstreamAnswers }
 }
 
 /**

@@ -4,9 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { messageOf } from '../base/words.ts'
 import { createBody, type AnswerBody } from './answer-body.ts'
 import { CallError, toCallError } from './call-error.ts'
-import type { Dispatcher } from 'undici'
-
-type Controller = Dispatcher.DispatchController
+import type { AnswerController, AnswerHandler } from './calling-upstream.ts'
 
 export interface UpstreamAnswerOptions {
   /** Whether the method is HEAD: the answer has no body then, whatever its head says. */
@@ -26,9 +24,9 @@ const ignore: OnEnd = () => {}
 const WITHOUT_BODY = new Set([204, 205, 304])
 
 /** Takes what undici says of one request. */
-export class UpstreamAnswer implements Dispatcher.DispatchHandler {
+export class UpstreamAnswer implements AnswerHandler {
   readonly #options: UpstreamAnswerOptions
-  #controller: Controller | undefined
+  #controller: AnswerController | undefined
   /** Why the answer is not wanted any more. */
   #aborted: Error | undefined
   #resolve: () => void = () => {}
@@ -57,7 +55,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
   }
 
   /** Resolves when the head is there. Rejects with a CallError, or with the reason of `abort`. */
-  async begin (dispatch: (handler: Dispatcher.DispatchHandler) => void): Promise<void> {
+  async begin (dispatch: (handler: AnswerHandler) => void): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -74,7 +72,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
     this.#fail(reason)
   }
 
-  onRequestStart (controller: Controller): void {
+  onRequestStart (controller: AnswerController): void {
     this.#controller = controller
     if (this.#aborted !== undefined) controller.abort(this.#aborted)
   }
@@ -84,7 +82,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart (
-    _controller: Controller, status: number, headers: IncomingHttpHeaders, statusText = ''
+    _controller: AnswerController, status: number, headers: IncomingHttpHeaders, statusText = ''
   ): void {
     // Information before the answer, such as early hints.
     if (status < 200) return
@@ -94,7 +92,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
     this.#resolve()
   }
 
-  onResponseData (controller: Controller, chunk: Buffer): void {
+  onResponseData (controller: AnswerController, chunk: Buffer): void {
     if (this.#body !== undefined) {
       if (!this.#body.add(chunk)) controller.pause()
       return
@@ -110,7 +108,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
     this.#body?.end()
   }
 
-  onResponseError (_controller: Controller, error: Error): void {
+  onResponseError (_controller: AnswerController, error: Error): void {
     this.#fail(this.#aborted ?? toCallError(error))
   }
 

@@ -20,6 +20,11 @@ export class CallError extends Error {
 /** The host has an address that no call may go to. */
 export class AddressRefused extends Error {}
 
+/** Thrown by the stand-in of an upstream in a test. Its author gets it as it is. */
+export class StandInError extends Error {
+  override readonly name = 'StandInError'
+}
+
 const LATER = 'Try again later.'
 
 /** Makes the error for the handler. @param timeoutMs the time that the call had. */
@@ -72,8 +77,8 @@ export function mayPass ({ code, cause }: CallError): boolean {
 }
 
 /** Turns an error of the transport into one of a call. */
-export function toCallError (error: unknown): CallError {
-  if (error instanceof CallError) return error
+export function toCallError (error: unknown): CallError | StandInError {
+  if (error instanceof CallError || error instanceof StandInError) return error
   if (error instanceof AddressRefused) return new CallError('refused', error)
   return new CallError('unreachable', error)
 }

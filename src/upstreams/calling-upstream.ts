@@ -1,6 +1,8 @@
 // What a call needs of its upstream, and what it says of itself.
 
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
+import type { Principal } from '../access/principal.ts'
 import type { UpstreamErrorCode } from '../author/upstream-error.ts'
 import type { OutageSwitch } from '../base/outage-switch.ts'
 import type { ActsAs } from '../catalog/compiled/upstreams/compile-upstream.ts'
@@ -26,7 +28,7 @@ export type CallOutcome = UpstreamErrorCode | 'ok' | 'server_error' | 'invalid' 
 
 /** Sends requests to one origin. */
 export interface Transport {
-  dispatch (options: WireRequest, handler: Dispatcher.DispatchHandler): void
+  dispatch (request: WireRequest, handler: AnswerHandler): void
   /** Ends what runs, and closes all connections. */
   close (): Promise<void>
 }
@@ -37,6 +39,21 @@ export interface WireRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | string | null
+  /** Who the request is sent for. Only a stand-in has a use for it. */
+  readonly principal: Principal
+}
+
+export type AnswerController = Dispatcher.DispatchController
+
+/** Takes what comes of one request. */
+export interface AnswerHandler {
+  onRequestStart (controller: AnswerController): void
+  onResponseStart (
+    controller: AnswerController, status: number, headers: IncomingHttpHeaders, statusText?: string
+  ): void
+  onResponseData (controller: AnswerController, chunk: Buffer): void
+  onResponseEnd (): void
+  onResponseError (controller: AnswerController, error: Error): void
 }
 
 /** How a call went, for the log and for metrics. */
@@ -62,7 +79,7 @@ export interface CallingUpstream {
   readonly outage: OutageSwitch
   /** Whose failures count as one. */
   ownerOf (sender: Sender): string
-  dispatch (request: WireRequest, handler: Dispatcher.DispatchHandler): void
+  dispatch (request: WireRequest, handler: AnswerHandler): void
   /** Called once, when the call has ended. */
   end (call: object, facts: CallFacts, caller: UpstreamCaller): void
 }

@@ -17,7 +17,9 @@ export function openPool (
     connect: { lookup: createCheckedLookup(allowPrivate, resolveHost), timeout: timeoutMs }
   })
   return {
-    dispatch: (options, handler) => { pool.dispatch(options, handler) },
+    dispatch ({ method, path, headers, body }, handler) {
+      pool.dispatch({ method, path, headers, body }, handler)
+    },
     close: async () => await pool.destroy()
   }
 }

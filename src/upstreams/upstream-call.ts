@@ -154,7 +154,11 @@ export class UpstreamCall implements CredentialCaller {
     try {
       await answer.begin((handler) => {
         const send = () => this.#upstream.dispatch({
-          method, path: target.path + target.query, headers, body: body?.bytes ?? null
+          method,
+          path: target.path + target.query,
+          headers,
+          body: body?.bytes ?? null,
+          principal: this.principal
         }, handler)
         if (this.#span === undefined) send()
         else this.#span.run(send)

@@ -12,11 +12,10 @@ import type {
 import { holderOf, type Sender } from '../limits/holder.ts'
 import { Limit } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
-import type { Dispatcher } from 'undici'
 import { AcceptedMedia } from './accepted-media.ts'
 import { CallError, toUpstreamError } from './call-error.ts'
 import type {
-  CallFacts, CallingUpstream, CallOutcome, CallRequest, Transport, WireRequest
+  AnswerHandler, CallFacts, CallingUpstream, CallOutcome, CallRequest, Transport, WireRequest
 } from './calling-upstream.ts'
 import type { Credential } from './credentials/credential.ts'
 import { readCallBody, readHeaders, readMethod, type CallBody } from './request-head.ts'
@@ -76,7 +75,7 @@ export class Upstream implements OpenUpstream, CallingUpstream {
       : await this.#run(request, caller)
   }
 
-  dispatch (request: WireRequest, handler: Dispatcher.DispatchHandler): void {
+  dispatch (request: WireRequest, handler: AnswerHandler): void {
     this.#dependencies.transport.dispatch(request, handler)
   }
 

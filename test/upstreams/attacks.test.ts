@@ -26,7 +26,9 @@ t.test('an upstream that hangs before its head is a timeout', async (t) => {
   const { call, log } = await openCaller(t, upstream, { definition: QUICK, run: READ })
   const { structuredContent } = await call()
   t.strictSame(structuredContent, {
-    code: 'timeout', message: 'The service crm did not answer within 300 ms. Try again later.', upstream: 'crm'
+    code: 'timeout',
+    message: 'The service crm did not answer within 300 ms. Try again later.',
+    upstream: 'crm'
   })
   await until(() => upstream.sockets.size === 0, 'the connection to be closed')
   const line = log.lines.find(({ msg }) => msg === 'upstream call failed')
@@ -111,22 +113,27 @@ t.test('reads compressed answers, and counts what they are', async (t) => {
 
 t.test('an answer of another type than asked for is an error, unless it has no content', async (t) => {
   const upstream = await startUpstream(t, ({ url }, response) => {
-    if (url === '/api/none') return response.writeHead(204).end()
-    response.writeHead(url === '/api/bad' ? 400 : 200, { 'content-type': 'Text/HTML; charset=utf-8' }).end('<p>')
+    if (url === '/api/none') response.writeHead(204).end()
+    else {
+      response.setHeader('content-type', 'Text/HTML; charset=utf-8')
+      response.writeHead(url === '/api/bad' ? 400 : 200).end('<p>')
+    }
   })
   const { call } = await openCaller(t, upstream, { definition: QUICK, run: READ })
   const init = { accept: 'application/json' }
   t.match((await call({ init })).structuredContent, {
-    code: 'wrong_type', message: 'The service crm answered in a form that cannot be read. The same call fails again.'
+    code: 'wrong_type',
+    message: 'The service crm answered in a form that cannot be read. The same call fails again.'
   })
-  t.match((await call({ init: { accept: ['text/*', 'application/json'] } })).structuredContent, { body: '<p>' })
+  const both = { accept: ['text/*', 'application/json'] }
+  t.match((await call({ init: both })).structuredContent, { body: '<p>' })
   t.match((await call({ path: 'none', init })).structuredContent, { status: 204, body: '' })
   t.match((await call({ path: 'bad', init })).structuredContent, { status: 400, body: '<p>' })
 })
 
 t.test('what is no HTTP, or another protocol, is unreachable', async (t) => {
   const upstream = await startUpstream(t, ({ url }, { socket }) => {
-    if (url === '/api/upgrade') socket?.write('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n')
+    if (url === '/api/upgrade') socket?.write('HTTP/1.1 101 A\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n')
     else socket?.end('SSH-2.0-OpenSSH\r\n')
   })
   const { call } = await openCaller(t, upstream, { definition: QUICK, run: READ })

@@ -20,7 +20,9 @@ interface Opened {
   close (): Promise<void>
 }
 
-function callerOf (subject: string, leftMs = Infinity, onBegin: (abort: AbortCall) => void = () => {}): UpstreamCaller {
+function callerOf (
+  subject: string, leftMs = Infinity, onBegin: (abort: AbortCall) => void = () => {}
+): UpstreamCaller {
   return {
     sender: { principal: { subject, scopes: new Set<string>() } },
     leftMs,
@@ -34,10 +36,13 @@ function callerOf (subject: string, leftMs = Infinity, onBegin: (abort: AbortCal
 }
 
 async function open (
-  t: Test, { url }: UpstreamServer, options: Partial<UpstreamOptions<Record<never, never>>> = {}, workerCount = 1
+  t: Test, { url }: UpstreamServer, options: Partial<UpstreamOptions<Record<never, never>>> = {},
+  workerCount = 1
 ): Promise<Opened> {
-  const definition = defineUpstream({ name: 'crm', url, auth: { type: 'none' }, allowPrivate: true, ...options })
-  const compiled = compileUpstream(definition, SETTINGS, (place, rule) => { throw new Error(`${place}: ${rule}`) })
+  const crm = { name: 'crm', url, auth: { type: 'none' }, allowPrivate: true } as const
+  const definition = defineUpstream({ ...crm, ...options })
+  const fail = (place: string, rule: string) => { throw new Error(`${place}: ${rule}`) }
+  const compiled = compileUpstream(definition, SETTINGS, fail)
   if (compiled === undefined) throw new Error('not compiled')
   const outcomes: string[] = []
   const upstreams = createUpstreams({ log: { debug () {}, warn () {} }, workerCount })
@@ -144,7 +149,9 @@ t.test('obeys Retry-After if its time is left, and returns the answer otherwise'
 })
 
 t.test('a call that waits for its next attempt ends with its time and with its request', async (t) => {
-  const upstream = await startUpstream(t, (_, response) => response.writeHead(503, { 'retry-after': '1' }).end())
+  const upstream = await startUpstream(t, (_, response) => {
+    response.writeHead(503, { 'retry-after': '1' }).end()
+  })
   const { fetch, running } = await open(t, upstream, { limits: { timeoutMs: 2000 } })
   let abort: AbortCall = () => {}
   const stopped = fetch({}, callerOf('ada', Infinity, (one) => { abort = one }))
@@ -221,7 +228,9 @@ t.test('a principal cannot take all places, and a place is free again when the b
   })
   const { fetch, running } = await open(t, upstream, { limits: { running: 4 } })
   const first = await Promise.all([fetch(), fetch()])
-  await t.rejects(fetch(), { code: 'busy', message: 'The service crm has too many calls at once. Try again later.' })
+  await t.rejects(fetch(), {
+    code: 'busy', message: 'The service crm has too many calls at once. Try again later.'
+  })
   const second = await Promise.all([fetch({}, callerOf('grace')), fetch({}, callerOf('grace'))])
   await t.rejects(fetch({}, callerOf('alan')), { code: 'busy' }, 'all places')
   t.equal(running(), 4)
@@ -251,7 +260,9 @@ t.test('a thousand calls at once', async (t) => {
 })
 
 t.test('closing ends what runs', async (t) => {
-  const upstream = await startUpstream(t, ({ url }, response) => { if (url === '/api/body') response.write('a') })
+  const upstream = await startUpstream(t, ({ url }, response) => {
+    if (url === '/api/body') response.write('a')
+  })
   const { fetch, close, running } = await open(t, upstream)
   const head = fetch()
   const body = (await fetch({ path: 'body' })).text()

@@ -48,6 +48,7 @@ function compareAll (kind: OfferedKind, before: Offered, after: Offered): OfferC
         changes.push({ isBreaking, kind, key, file: now.file, from: 'new', rule })
       }
       compareScopes(primitive, now, describe)
+      compareUpstreams(primitive, now, describe)
       COMPARISONS[kind]?.(primitive, now, describe)
     }
   }
@@ -139,6 +140,19 @@ function compareScopes (
   if (missing.length > 0) describe(true, `newly needs the scope ${missing.join(' ')}`)
   const dropped = before.filter((scope) => !after.includes(scope))
   if (dropped.length > 0) describe(false, `no longer needs the scope ${dropped.join(' ')}`)
+}
+
+/** No client sees the difference, but its data go elsewhere. The list of a service has no upstreams. */
+function compareUpstreams (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {
+  if (before.scopes === undefined || after.scopes === undefined) return
+  const [old, next] = [before.upstreams, after.upstreams]
+  if (old === undefined && next === undefined) return
+  if (next === undefined) return describe(false, 'may newly call every upstream of the catalog')
+  const added = next.filter((name) => old?.includes(name) !== true)
+  const dropped = old?.filter((name) => !next.includes(name)) ?? []
+  if (old === undefined) describe(false, `calls these upstreams only: ${next.join(', ') || 'none'}`)
+  else if (added.length > 0) describe(false, `newly calls the upstream ${added.join(', ')}`)
+  if (dropped.length > 0) describe(false, `no longer calls the upstream ${dropped.join(', ')}`)
 }
 
 /**

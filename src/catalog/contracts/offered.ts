@@ -18,6 +18,8 @@ export interface OfferedPrimitive {
   readonly file: string
   /** `undefined` for a tool without tasks, and if it is not known. */
   readonly task?: Pick<TaskRule, 'fingerprint' | 'mayGoOnChanged'> | undefined
+  /** The names of the upstreams that its definition names. `undefined` if it names none, or is not known. */
+  readonly upstreams?: readonly string[] | undefined
 }
 
 /** Primitives by name or URI. The files of skills are not among the resources. */
@@ -50,6 +52,8 @@ function toEntries (
     [name, uri, uriTemplate].map((key) => [key, file] as const)
   )))
   return new Map(primitives.map(
-    ({ key, json, scopes }) => [key, { json, scopes, file: files.get(key) ?? '' }]
+    ({ key, json, scopes, upstreams }) => [key, {
+      json, scopes, file: files.get(key) ?? '', upstreams: upstreams?.map(({ name }) => name)
+    }]
   ))
 }
