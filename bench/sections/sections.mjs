@@ -17,8 +17,9 @@ import * as startup from './startup.mjs'
 import * as state from './state.mjs'
 import * as streams from './streams.mjs'
 import * as tasks from './tasks.mjs'
+import * as upstreams from './upstreams.mjs'
 
 export const SECTIONS = [
   calls, alone, eras, access, growth, latency, overload, payloads, reload, edit, startup, folders, streams,
-  state, tasks, replicas
+  state, tasks, upstreams, replicas
 ]

@@ -6,7 +6,9 @@ import { build } from 'esbuild'
 
 const MODULES = [
   'access/principal', 'author/tool-error', 'store/backends/url-schemes', 'request/questions/request-state',
-  'schema/json-schema', 'store/sealing/sealer', 'store/records/handles'
+  'schema/json-schema', 'store/sealing/sealer', 'store/records/handles', 'author/define-upstream',
+  'catalog/compiled/upstreams/compile-upstream', 'upstreams/upstreams', 'request/pipeline/upstream-calls',
+  'request/pipeline/lifetime', 'ops/metrics/upstream-metrics'
 ]
 /** The folder of the built modules, by the entry file of the build. */
 const built = new Map()
