@@ -4,8 +4,8 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
 import {
-  defineDependency, definePrompt, defineResourceTemplate, defineSettings, defineTool, elicit, sample,
-  toolResult, type CompletionFunction, type ContentBlock, type Context, type Principal
+  defineDependency, definePrompt, defineResourceTemplate, defineSettings, defineTool, defineUpstream, elicit,
+  sample, toolResult, type CompletionFunction, type ContentBlock, type Context, type Principal
 } from 'trivet'
 import { Type } from 'typebox'
 import * as v from 'valibot'
@@ -287,6 +287,38 @@ export const bare = defineDependency({
     // @ts-expect-error: there are no settings
     String(settings.PAGE_SIZE)
     return 1
+  }
+})
+
+const crm = defineUpstream({
+  name: 'crm',
+  settings,
+  url (values) {
+    same<typeof values.DATABASE_URL, string>(true)
+    return values.DATABASE_URL
+  },
+  auth: { type: 'basic', user: 'u', password: ({ DATABASE_URL }) => DATABASE_URL },
+  retry: false
+})
+
+export const wrong = defineUpstream({
+  name: 'wrong',
+  url: 'https://x/',
+  // @ts-expect-error: a secret has a value
+  auth: { type: 'secret', header: 'x-key' }
+})
+
+export const calling = defineTool({
+  name: 'calling',
+  upstreams: [crm],
+  async run (_, ctx) {
+    const answer = await ctx.fetch(crm, 'x', { json: { a: 1 }, method: 'POST', query: { q: 1 } })
+    same<typeof answer, Response>(true)
+    // @ts-expect-error: a dependency is no upstream
+    await ctx.fetch(database, 'x')
+    // @ts-expect-error: an upstream is no dependency
+    ctx.use(crm)
+    return answer.statusText
   }
 })
 
