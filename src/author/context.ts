@@ -18,7 +18,8 @@ import type { UpstreamInit } from './upstream-fetch.ts'
 export interface StepOptions {
   /**
    * How often the function is called again after it threw: an integer from 0 to 100. 0 by default. A
-   * ToolError ends the step, unless a handle threw it because the store is away.
+   * ToolError ends the step, unless a handle threw it because the store is away, or `ctx.fetch` because the
+   * upstream may answer later: with the code `timeout`, `unreachable`, `busy` or `unavailable`.
    */
   readonly retries?: number
   /**

@@ -35,3 +35,10 @@ export class UpstreamError extends ToolError {
     this.upstream = upstream
   }
 }
+
+/** The same call may have an answer later. */
+const PASSING: ReadonlySet<UpstreamErrorCode> = new Set(['timeout', 'unreachable', 'busy', 'unavailable'])
+
+export function isUpstreamOutage (error: unknown): boolean {
+  return error instanceof UpstreamError && PASSING.has(error.code)
+}

@@ -85,6 +85,47 @@ t.test('a signal of the handler ends the call', async (t) => {
   await until(() => upstream.sockets.size === 0, 'the end of the call')
 })
 
+t.test('a step tries again what may pass, and not what stays', async (t) => {
+  let count = 0
+  const upstream = await startUpstream(t, ({ url }, response) => {
+    count++
+    if (url === '/api/moved') response.writeHead(302, { location: '/' }).end()
+    else if (count < 3) response.destroy()
+    else response.end('ok')
+  })
+  const { call } = await openCaller(t, upstream, {
+    definition: 'retry: false',
+    run: `async ({ path }, ctx) => await ctx.step('x', { retries: 3, backoffMs: 1 }, async () => {
+      return await (await ctx.fetch(crm, path)).text()
+    })`
+  })
+  t.equal(textOf(await call({ path: 'lost' })), 'ok')
+  t.equal(count, 3)
+  t.match(textOf(await call({ path: 'moved' })), 'refers to another place')
+  t.equal(count, 4)
+})
+
+t.test('a tool with dedupe does not keep the outage of an upstream as its answer', async (t) => {
+  const upstream = await startUpstream(t, (_, response) => {
+    if (upstream.requests === 1) response.destroy()
+    else response.end(String(upstream.requests))
+  })
+  const { app } = await openCaller(t, upstream, {
+    definition: 'retry: false',
+    tool: 'dedupe: true, annotations: { idempotentHint: true },',
+    run: "async (_, ctx) => await (await ctx.fetch(crm, 'x')).text()"
+  })
+  const texts = []
+  for (let count = 0; count < 3; count++) {
+    const params = { name: 'call', arguments: {} }
+    const { response } = await send(app, {
+      method: 'tools/call', params, headers: { 'idempotency-key': 'k1' }
+    })
+    texts.push(textOf(response.result))
+  }
+  t.match(texts, [/could not be reached/, '2', '2'])
+})
+
 async function openReloading (t: Parameters<typeof startUpstream>[0], url: string, options = {}) {
   const module = (definition: string) => crmModule(url, definition)
   const root = await writeCatalog(t, {

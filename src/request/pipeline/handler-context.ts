@@ -11,6 +11,7 @@ import type { Handles } from '../../author/handles.ts'
 import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
 import { createLog, SERVICE_LEVELS, type Log } from '../../author/log.ts'
 import { ToolError } from '../../author/tool-error.ts'
+import { isUpstreamOutage } from '../../author/upstream-error.ts'
 import type { UpstreamInit } from '../../author/upstream-fetch.ts'
 import { timers } from '../../base/time.ts'
 import { quote } from '../../base/words.ts'
@@ -226,7 +227,8 @@ export class HandlerContext implements Context {
         release?.()
       }
     }
-    return await this.#round.once(key, () => runStep(key, { ...options, isOutage }, this.signal, attempt))
+    const retried = { ...options, isOutage: (error: unknown) => isOutage(error) || isUpstreamOutage(error) }
+    return await this.#round.once(key, () => runStep(key, retried, this.signal, attempt))
   }
 
   async #sleep (ms: number, key: string | undefined): Promise<void> {

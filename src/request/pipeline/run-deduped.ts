@@ -1,6 +1,7 @@
 // Runs a call of a tool with `dedupe` once: its repetitions get the first answer.
 
 import { isToolError, ToolError } from '../../author/tool-error.ts'
+import { isUpstreamOutage } from '../../author/upstream-error.ts'
 import { timers } from '../../base/time.ts'
 import { KeyReused, LEASE_MS, type FirstAnswers, type FirstRun } from '../../store/records/first-answers.ts'
 import { isOutage } from '../../store/records/handle-kind.ts'
@@ -75,7 +76,7 @@ async function runOnce (
     result = await run()
   } catch (error) {
     // A time limit, an outage and an internal error are not answers: the next attempt may have one.
-    if (!isToolError(error) || isOutage(error)) {
+    if (!isToolError(error) || isOutage(error) || isUpstreamOutage(error)) {
       await dropWhenIdle(first, request)
       throw error
     }

@@ -39,7 +39,7 @@ export function checkNumber (what: string, value: number, min: number, max: numb
 }
 
 interface RetriedStep extends StepOptions {
-  /** Whether a state store was away: such an error is tried again, also if it is one for the model. */
+  /** Whether a store or an upstream was away: such an error is tried again, also if it is for the model. */
   isOutage (error: unknown): boolean
 }
 

@@ -1,0 +1,120 @@
+// What a call does with its credential: it waits for it, renews it once, and says why there is none.
+
+import t, { type Test } from 'tap'
+import { defineUpstream } from '../../src/author/define-upstream.ts'
+import { compileUpstream } from '../../src/catalog/compiled/upstreams/compile-upstream.ts'
+import type { UpstreamCaller } from '../../src/catalog/compiled/upstreams/open-upstream.ts'
+import {
+  CredentialError, type Credential, type CredentialCaller, type CredentialFailure
+} from '../../src/upstreams/credentials/credential.ts'
+import { openPool } from '../../src/upstreams/pool.ts'
+import { Upstream } from '../../src/upstreams/upstream.ts'
+import { startUpstream, type UpstreamServer } from './upstream-server.ts'
+
+const CALLER: UpstreamCaller = {
+  sender: { principal: { subject: 'ada', scopes: new Set<string>() } },
+  leftMs: Infinity,
+  begin: () => () => {},
+  note () {},
+  span: () => undefined
+}
+
+function open (t: Test, { url }: UpstreamServer, credential: Credential) {
+  const limits = { timeoutMs: 300 }
+  const definition = defineUpstream({ name: 'crm', url, auth: { type: 'none' }, allowPrivate: true, limits })
+  const settings = { values: new Map(), secrets: new Map(), isComplete: true }
+  const compiled = compileUpstream(definition, settings, (place, rule) => t.fail(`${place}: ${rule}`))
+  if (compiled === undefined) throw new Error('not compiled')
+  const lines: object[] = []
+  const upstream = new Upstream(compiled, {
+    transport: openPool(compiled, 5),
+    credential,
+    log: { debug () {}, warn: (fields) => { lines.push(fields) } },
+    running: 50,
+    onCall () {}
+  })
+  t.teardown(async () => await upstream.close())
+  return { upstream, lines }
+}
+
+t.test('a refused credential is forgotten, and the call is sent once more', async (t) => {
+  const seen: unknown[] = []
+  const upstream = await startUpstream(t, async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    const { authorization = '' } = request.headers
+    seen.push([request.method, authorization, body])
+    response.writeHead(authorization === 'Bearer 2' ? 200 : 401).end('answer')
+  })
+  let number = 1
+  const forgotten: unknown[] = []
+  const credential: Credential = {
+    headers: async () => await Promise.resolve({ authorization: `Bearer ${number}` }),
+    forget ({ principal }) {
+      forgotten.push(principal.subject)
+      number++
+      return true
+    }
+  }
+  const { upstream: crm } = open(t, upstream, credential)
+  t.equal((await crm.fetch(CALLER, 'x', { method: 'POST', body: 'b' })).status, 200)
+  t.strictSame(seen, [['POST', 'Bearer 1', 'b'], ['POST', 'Bearer 2', 'b']])
+  const answer = await crm.fetch(CALLER, 'x', {})
+  t.equal(answer.status, 200)
+  number = 5
+  const refused = await crm.fetch(CALLER, 'x')
+  t.equal(refused.status, 401, 'only once more')
+  t.equal(await refused.text(), 'answer')
+  t.strictSame(seen.slice(3), [['GET', 'Bearer 5', ''], ['GET', 'Bearer 6', '']])
+  t.strictSame(forgotten, ['ada', 'ada'])
+})
+
+t.test('a credential that is the same is not tried again', async (t) => {
+  const upstream = await startUpstream(t, (_, response) => response.writeHead(401).end())
+  for (const forget of [undefined, () => false]) {
+    const before = upstream.requests
+    const { upstream: crm } = open(t, upstream, { headers: () => ({}), ...forget && { forget } })
+    t.equal((await crm.fetch(CALLER, 'x')).status, 401)
+    t.equal(upstream.requests - before, 1)
+  }
+})
+
+t.test('a call without a credential says why, and no cause', async (t) => {
+  const upstream = await startUpstream(t, (_, response) => response.end())
+  const messages: { readonly [F in CredentialFailure]: RegExp } = {
+    caller: /must know which user calls\. The user must sign in, and call again\./,
+    refused: /access was refused/,
+    unavailable: /signing in there failed\. Try again later\./
+  }
+  for (const failure of ['caller', 'refused', 'unavailable'] as const) {
+    for (const isLate of [false, true]) {
+      const { upstream: crm, lines } = open(t, upstream, {
+        headers () {
+          const error = new CredentialError(failure, 'the cause')
+          if (isLate) return Promise.reject(error)
+          throw error
+        }
+      })
+      const error: unknown = await crm.fetch(CALLER, 'x').catch((reason: unknown) => reason)
+      t.match(error, { code: 'credential', upstream: 'crm', message: messages[failure] })
+      t.notMatch(String(error), 'the cause')
+      t.match(lines, [{ outcome: 'credential', err: { message: 'the cause', failure } }])
+    }
+  }
+  t.equal(upstream.requests, 0)
+})
+
+t.test('a credential that does not come is a timeout, and its signal aborts', async (t) => {
+  const upstream = await startUpstream(t, (_, response) => response.end())
+  let caller: CredentialCaller | undefined
+  const { upstream: crm } = open(t, upstream, {
+    headers: async (one) => {
+      caller = one
+      t.equal(one.signal.aborted, false)
+      return await new Promise(() => {})
+    }
+  })
+  await t.rejects(crm.fetch(CALLER, 'x'), { code: 'timeout' })
+  t.equal(caller?.signal.aborted, true)
+  t.equal(crm.running, 0)
+})
