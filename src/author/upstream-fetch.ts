@@ -1,7 +1,5 @@
 // How handlers call an upstream.
 
-import type { UpstreamDefinition } from './define-upstream.ts'
-
 /** The values of a query. `undefined` leaves its name out. A list repeats its name. */
 export type UpstreamQuery = {
   readonly [name: string]: string | number | boolean | undefined | ReadonlyArray<string | number | boolean>
@@ -38,7 +36,3 @@ export interface UpstreamInit {
   /** Ends the call when it aborts, beside the signal of the request: that of `ctx.step`, for example. */
   readonly signal?: AbortSignal
 }
-
-export type UpstreamFetch = (
-  upstream: UpstreamDefinition, path: string, init?: UpstreamInit
-) => Promise<Response>
