@@ -176,7 +176,7 @@ export class TokenExchange {
     const { issuer, refreshToken } = kept
     if (refreshToken === undefined) throw new NothingToExchange('the kept token has no refresh token')
     const { request, guard } = this.#open(issuer)
-    const refresh = toRefreshRequest(this.#form, refreshToken, target)
+    const refresh = toRefreshRequest(refreshToken, target)
     const issued = await guard(async () => await request(refresh), ownerOf(principal))
     const renewed = { refreshToken, ...toKept(issuer, issued) }
     await keep(renewed)

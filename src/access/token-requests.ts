@@ -46,14 +46,9 @@ export function toExchangeRequest (
   }
 }
 
-export function toRefreshRequest (
-  form: ExchangeForm, refreshToken: string, { audience, resource, scopes = [] }: TokenTarget
-): TokenRequest {
-  return {
-    grantType: 'refresh_token',
-    scopes: form === 'on-behalf-of' ? toDelegatedScopes({ audience, scopes }) : scopes,
-    parameters: { refresh_token: refreshToken, resource }
-  }
+/** Without scopes the new token has those that were granted before: RFC 6749, section 6. */
+export function toRefreshRequest (refreshToken: string, { resource }: TokenTarget): TokenRequest {
+  return { grantType: 'refresh_token', parameters: { refresh_token: refreshToken, resource } }
 }
 
 export function toClientCredentialsRequest ({ audience, resource, scopes = [] }: TokenTarget): TokenRequest {

@@ -65,7 +65,7 @@ export async function openExchange (
       exp: now + 600,
       jti: `${subject}-${Math.random()}`,
       ...claims
-    })
+    }, { typ: behavesAs === 'standard' ? 'at+jwt' : 'JWT' })
   }
 
   return {

@@ -3,7 +3,9 @@
 import { AuthenticationUnavailable } from '../../access/authentication.ts'
 import { TokenRefused } from '../../access/token-endpoint.ts'
 import { NothingToExchange } from '../../access/token-exchange.ts'
-import { CredentialError, type Credential, type CredentialCaller } from './credential.ts'
+import {
+  CredentialError, type Credential, type CredentialCaller, type CredentialHeaders
+} from './credential.ts'
 
 /** Gives tokens to calls. */
 export interface TokenSource {
@@ -18,7 +20,7 @@ export function createBearerCredential ({ read, forget }: TokenSource): Credenti
   /** The token that each caller got last: the upstream may refuse one that was replaced meanwhile. */
   const given = new WeakMap<CredentialCaller, string>()
 
-  function toHeaders (caller: CredentialCaller, token: string): Readonly<Record<string, string>> {
+  function toHeaders (caller: CredentialCaller, token: string): CredentialHeaders {
     given.set(caller, token)
     return { authorization: `Bearer ${token}` }
   }

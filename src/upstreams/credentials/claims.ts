@@ -2,11 +2,12 @@
 
 import type { KeyObject } from 'node:crypto'
 import { SignJWT, type JWTPayload } from 'jose'
+import type { Claims } from '../../access/claims.ts'
 import { isAnonymous, type Principal } from '../../access/principal.ts'
 import type { ClaimsAuth } from '../../author/upstream-auth.ts'
 import { clock, random } from '../../base/time.ts'
 import { quote } from '../../base/words.ts'
-import { CredentialError, type Credential } from './credential.ts'
+import { CredentialError, type Credential, type CredentialHeaders } from './credential.ts'
 
 /** Signs the JWTs of this service. */
 export interface ServiceSigner {
@@ -21,8 +22,6 @@ interface ClaimsDependencies {
   readonly openSigner: () => ServiceSigner
 }
 
-type Claims = Readonly<Record<string, unknown>>
-type Headers = Readonly<Record<string, string>>
 type JwtAuth = NonNullable<ClaimsAuth['jwt']>
 
 const LIFE_SECONDS = 60
@@ -89,7 +88,7 @@ function unusable (problem: string): CredentialError {
   return new CredentialError('caller', problem)
 }
 
-function readHeaders (value: unknown): Headers {
+function readHeaders (value: unknown): CredentialHeaders {
   if (!isRecord(value)) throw unusable('the function auth.headers must return an object of texts')
   const own = new Map<string, string>()
   let chars = 0
