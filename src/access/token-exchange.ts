@@ -35,6 +35,9 @@ export interface KeptToken {
   readonly refreshToken?: string | undefined
 }
 
+/** By the names of the upstreams. */
+export type KeptTokensByName = { readonly [upstream: string]: KeptToken }
+
 /** The caller has no token that can be exchanged. */
 export class NothingToExchange extends Error {
   constructor (message: string) {

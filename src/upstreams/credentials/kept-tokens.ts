@@ -3,18 +3,15 @@
 
 import type { Principal } from '../../access/principal.ts'
 import {
-  NothingToExchange, usableMs, type KeptToken, type TokenExchange
+  NothingToExchange, usableMs, type KeptToken, type KeptTokensByName, type TokenExchange
 } from '../../access/token-exchange.ts'
 import type { ExchangeTarget } from '../../access/token-requests.ts'
 import { unlessAborted } from '../../base/deadline.ts'
 import { clock } from '../../base/time.ts'
 import type { CredentialCaller } from './credential.ts'
 
-/** By the names of the upstreams. */
-export type KeptTokensByName = { readonly [upstream: string]: KeptToken }
-
 /** Writes the tokens into the record of the task. Resolves once they are durable. */
-export type KeepTokens = (tokens: KeptTokensByName) => Promise<void>
+type KeepTokens = (tokens: KeptTokensByName) => Promise<void>
 
 /** A later run of a task. */
 interface KeptRun {
