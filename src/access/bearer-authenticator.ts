@@ -5,6 +5,7 @@ import { clock } from '../base/time.ts'
 import {
   AuthenticationError, AuthenticationUnavailable, TokenNotKnown, type Authenticator, type TokenSender
 } from './authentication.ts'
+import { CallerTokens } from './caller-tokens.ts'
 import { ANONYMOUS, ownerOf, type Principal } from './principal.ts'
 import { hashToken, readBearerToken, type TokenVerifier } from './token.ts'
 
@@ -13,6 +14,8 @@ export interface BearerAuthenticatorOptions {
   readonly anonymous?: boolean
   /** How many verified tokens are cached. 10 000 by default. */
   readonly maxTokens?: number
+  /** Gets the token of each principal. */
+  readonly tokens?: CallerTokens
   readonly now?: () => number
 }
 
@@ -33,21 +36,19 @@ const MAX_AGE_MS = 5 * 60_000
 /** Asks the verifiers in order. The first that knows the token decides. A cached token needs no promise. */
 export function createBearerAuthenticator (
   verifiers: readonly TokenVerifier[],
-  { anonymous = false, maxTokens = 10_000, now = clock.now }: BearerAuthenticatorOptions = {}
+  options: BearerAuthenticatorOptions = {}
 ): BearerAuthenticator {
+  const { anonymous = false, maxTokens = 10_000, tokens = new CallerTokens(), now = clock.now } = options
   const cache = new LRUCache<string, CachedPrincipal>({ max: maxTokens })
   // Requests with one token share its verification.
   const verifying = new Map<string, Promise<Principal>>()
-
-  /** What a principal of an open stream came with. */
-  const tokens = new WeakMap<Principal, string>()
 
   async function verify (token: string, key: string, network?: string): Promise<Principal> {
     try {
       const { principal, maxAgeMs } = await verifyByFirst(verifiers, token, network)
       const until = Math.min(now() + Math.min(maxAgeMs, MAX_AGE_MS), principal.expiresAt ?? Infinity)
       if (until > now()) cache.set(key, { principal, until })
-      tokens.set(principal, token)
+      tokens.add(principal, token)
       return principal
     } finally {
       verifying.delete(key)
@@ -79,7 +80,7 @@ export function createBearerAuthenticator (
       return authenticateToken(token, sender)
     },
     async isStillValid (principal) {
-      const token = tokens.get(principal)
+      const token = tokens.of(principal)
       if (token === undefined) return true
       try {
         return covers(await authenticateToken(token), principal)

@@ -24,7 +24,7 @@ const CURVES = new Map([['prime256v1', 'ES256'], ['secp384r1', 'ES384'], ['secp5
 export function createClientAuthentication ({ secret, privateKey }: ClientCredentials): ClientAuth {
   if (privateKey === undefined) {
     if (secret) return toBasic(secret)
-    throw new TypeError('introspection needs a secret or a private key')
+    throw new TypeError('the client of this service needs a secret or a private key')
   }
   const { key, alg, kid } = readClientKey(privateKey)
   // Imported at the first use, because that takes a promise.

@@ -12,7 +12,7 @@ import { toPrincipal } from './claims.ts'
 import { FETCH_LIMITS } from './bounded-fetch.ts'
 import { createClientAuthentication, type ClientCredentials } from './client-authentication.ts'
 import type { Principal } from './principal.ts'
-import { createServerGuard, ServerBusy, type ServerGuardOptions } from './server-guard.ts'
+import { createServerGuard, readRetryAfterMs, ServerBusy, type ServerGuardOptions } from './server-guard.ts'
 import { readEndpointUrl, readServerUrl } from './server-url.ts'
 import { audiencesOf, CLOCK_LEEWAY_MS, type AcceptedAudience, type TokenRules } from './token-rules.ts'
 import { hashToken, type TokenVerifier } from './token.ts'
@@ -42,8 +42,6 @@ export interface RefusalRate {
 const MAX_AGE_MS = 60_000
 const REFUSED_MAX_AGE_MS = 10_000
 const COOLDOWN_MS = 5000
-/** How long a server is not asked that has too much to do and does not say how long. */
-const RETRY_AFTER_MS = 1000
 
 /**
  * A token is valid if the server says that it is active and for this service. `iss`, `nbf`, `exp` and the
@@ -144,12 +142,6 @@ async function readRefusal (issuer: string, response: Response): Promise<Error> 
   if (REQUEST_STATUSES.includes(status)) return new RequestRefused(answer)
   if (status === 429) return new ServerBusy(answer, readRetryAfterMs(response))
   return new AuthenticationUnavailable(answer)
-}
-
-/** A date is taken for the default. */
-function readRetryAfterMs ({ headers }: Response): number {
-  const text = headers.get('retry-after') ?? ''
-  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) * 1000 : RETRY_AFTER_MS
 }
 
 /** The text is empty if the body has no error code as RFC 6749 has them. */

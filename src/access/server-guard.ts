@@ -22,7 +22,8 @@ export interface ServerGuardOptions {
 
 /**
  * Runs a request in its turn. Rejects with an AuthenticationUnavailable where it is not run.
- * @param network the network of who sent the token. Absent: one network that has no address.
+ * @param network the network of who sent the token, or the owner whose token is exchanged. Absent: one
+ * network that has no address.
  */
 export type ServerGuard = <T>(ask: () => Promise<T>, network?: string) => Promise<T>
 
@@ -34,6 +35,15 @@ export class ServerBusy extends AuthenticationUnavailable {
     super(message)
     this.retryAfterMs = retryAfterMs
   }
+}
+
+/** How long a server is not asked that has too much to do and does not say how long. */
+const RETRY_AFTER_MS = 1000
+
+/** Reads how long the server wants not to be asked, in milliseconds. A date is taken for the default. */
+export function readRetryAfterMs ({ headers }: Response): number {
+  const text = headers.get('retry-after') ?? ''
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) * 1000 : RETRY_AFTER_MS
 }
 
 interface WaitingRequest {

@@ -23,7 +23,12 @@ export interface TokenRules {
   readonly accessClaims?: readonly string[]
   /** Whether ID tokens count. They do not by default. */
   readonly takesIdTokens?: boolean
+  /** How the issuer exchanges a token. `token-exchange`, RFC 8693, by default. */
+  readonly exchange?: ExchangeForm
 }
+
+/** `on-behalf-of` is a JWT bearer grant (RFC 7523) with `requested_token_use`. It has no audience. */
+export type ExchangeForm = 'token-exchange' | 'on-behalf-of'
 
 /** The rules of well-known identity providers. */
 export const PRESETS = {
@@ -44,7 +49,8 @@ export const PRESETS = {
     subjectClaims: ['oid', 'sub'],
     clientClaims: ['azp', 'appid'],
     tokenTypes: ['jwt'],
-    accessClaims: ['azp', 'appid']
+    accessClaims: ['azp', 'appid'],
+    exchange: 'on-behalf-of'
   },
   /** The default token profile has `JWT` and `azp`, the profile of RFC 9068 `at+jwt` and `client_id`. */
   auth0: {

@@ -2,6 +2,7 @@
 
 import { openToAll, reasonOf, type Authenticator } from '../access/authentication.ts'
 import { createBearerAuthenticator } from '../access/bearer-authenticator.ts'
+import type { CallerTokens } from '../access/caller-tokens.ts'
 import { createIntrospectionVerifier } from '../access/introspection-verifier.ts'
 import { createJwtVerifier } from '../access/jwt-verifier.ts'
 import {
@@ -10,7 +11,7 @@ import {
 import type { TokenVerifier } from '../access/token.ts'
 import { CheckedPart } from '../http/readiness.ts'
 import { createRefusalRate } from '../limits/refusal-rate.ts'
-import { audiencesIn, rulesIn, type AccessConfig } from '../ops/config/access-settings.ts'
+import { audiencesIn, clientIn, rulesIn, type AccessConfig } from '../ops/config/access-settings.ts'
 import { ConfigError } from '../ops/config/config.ts'
 
 interface AccessLog extends StaticTokensLog {
@@ -20,9 +21,10 @@ interface AccessLog extends StaticTokensLog {
 /**
  * Without a mode, or with `none` alone, every caller is anonymous. Rejects with a ConfigError.
  * @param parts gets what the authenticator needs to serve requests.
+ * @param tokens gets the token of each principal, for the exchange of tokens.
  */
 export async function openAuthenticator (
-  config: AccessConfig, log: AccessLog, parts: CheckedPart[]
+  config: AccessConfig, log: AccessLog, parts: CheckedPart[], tokens?: CallerTokens
 ): Promise<Authenticator> {
   const modes = config.auth.filter((mode) => mode !== 'none')
   if (modes.length === 0) return openToAll
@@ -43,7 +45,8 @@ export async function openAuthenticator (
         ...toIntrospection(config), ...issued, refusalRate: createRefusalRate({ log })
       }))
     }
-    return createBearerAuthenticator(verifiers, { anonymous: config.auth.includes('none') })
+    const anonymous = config.auth.includes('none')
+    return createBearerAuthenticator(verifiers, { anonymous, ...(tokens !== undefined && { tokens }) })
   } catch (error) {
     throw new ConfigError([reasonOf(error)], { cause: error })
   }
@@ -57,14 +60,9 @@ function readState ({ state }: StaticTokensVerifier): StaticTokensState {
 
 /** Returns the authorization server to ask, and what this service is to it. */
 function toIntrospection ({ authIssuers, authIntrospectionUrl, ...config }: AccessConfig) {
-  const { authClientId: clientId = '', authClientSecret, authClientKey } = config
   return {
     issuer: authIssuers[0] ?? '',
-    client: {
-      clientId,
-      ...(authClientSecret !== undefined && { secret: authClientSecret }),
-      ...(authClientKey !== undefined && { privateKey: authClientKey })
-    },
+    client: clientIn(config) ?? { clientId: '' },
     ...(authIntrospectionUrl !== undefined && { endpoint: authIntrospectionUrl })
   }
 }

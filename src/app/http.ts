@@ -15,6 +15,7 @@ import { createOriginPolicy, type OriginPolicy } from '../http/origin-policy.ts'
 import { registerHealthRoutes, type Readiness } from '../http/readiness.ts'
 import { registerNotFound } from '../http/replies.ts'
 import { metadataUrlOf, registerResourceMetadata } from '../http/resource-metadata.ts'
+import { registerSigningKeys } from '../http/signing-keys.ts'
 import { createUnavailableLog } from '../http/unavailable-log.ts'
 import { divide, Limit, partOf } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
@@ -28,12 +29,14 @@ interface RouteDependencies
   readonly readiness: Readiness
   readonly eras: readonly Era[]
   readonly files: OpenedFiles
+  /** Returns the public keys of the JWTs that upstreams get. Absent: there are none. */
+  readonly readSigningKeys?: () => string | undefined
 }
 
 export function registerRoutes (
   app: FastifyInstance,
   config: ServiceConfig,
-  { readiness, eras, files, openStreams, limiter, ...others }: RouteDependencies
+  { readiness, eras, files, openStreams, limiter, readSigningKeys: readKeys, ...others }: RouteDependencies
 ): void {
   const { publicUrl, authIssuers: issuers, authScopes: scopes, path } = config
   const policy = openConnections(app, config)
@@ -52,6 +55,7 @@ export function registerRoutes (
   if (hasMetadata) {
     app.register(async (open) => registerResourceMetadata(open, { publicUrl, issuers, scopes, path }))
   }
+  if (readKeys !== undefined) app.register(async (open) => registerSigningKeys(open, { readKeys }))
   files.register(app, { ...guards, openStreams, limiter })
   app.register(async (open) => registerHealthRoutes(open, readiness))
   app.register(async (guarded) => {

@@ -7,13 +7,17 @@ import { createFirstAnswers } from '../store/records/first-answers.ts'
 import { createHandles } from '../store/records/handles.ts'
 import { waitWithin } from '../ops/config/config.ts'
 import { redact } from '../ops/audit/redaction.ts'
+import type { UpstreamTokens } from '../tasks/calls/upstream-tokens.ts'
 import { createTasks, type Tasks } from '../tasks/tasks.ts'
 import type { OpenedState } from './state.ts'
 
 /** How long a request without tasks waits for its call, in milliseconds: hosts give up after a minute. */
 const MAX_WAIT_MS = 25_000
 
-export function openTasks ({ config, backend, catalog, sealer, log, clock }: OpenedState): Tasks {
+/** @param upstreamTokens absent: tasks keep no tokens for upstreams. */
+export function openTasks (
+  { config, backend, catalog, sealer, log, clock }: OpenedState, upstreamTokens?: UpstreamTokens
+): Tasks {
   const { store, dueTimes, broadcast } = backend
   const answers = new WeakMap<Snapshot, boolean>()
 
@@ -40,6 +44,7 @@ export function openTasks ({ config, backend, catalog, sealer, log, clock }: Ope
     now: clock.now,
     snapshot: () => catalog.current,
     isUsed,
+    ...(upstreamTokens !== undefined && { upstreamTokens }),
     auditedArguments (name, args) {
       const rule = catalog.current.primitives.tools.find(({ key }) => key === name)?.audit
       return rule?.hasValues === true ? redact(args, rule.secretNames) : undefined

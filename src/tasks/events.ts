@@ -1,5 +1,6 @@
 // What can happen to a task.
 
+import type { KeptTokensByName } from '../access/token-exchange.ts'
 import type { ProtocolError } from '../protocol/errors.ts'
 import type { Responses } from './questions.ts'
 import type { JournalRecord, KeptPrincipal, TaskRecord } from './record.ts'
@@ -35,7 +36,10 @@ type OuterEvent =
 export type RunEvent =
   /** The handler is about to be called. */
   | { readonly type: 'called' }
-  | { readonly type: 'kept', readonly journal: JournalMembers }
+  /** @param upstreamTokens absent: as before. */
+  | {
+    readonly type: 'kept', readonly journal: JournalMembers, readonly upstreamTokens?: KeptTokensByName
+  }
   /** It goes on after its lease: a replica that has taken the due entry since must not begin the next run. */
   | { readonly type: 'reclaimed' }
   /**

@@ -1,6 +1,7 @@
 // The record of a task: its members, its bytes in the store, and its form for clients.
 
 import type { Principal } from '../access/principal.ts'
+import type { KeptTokensByName } from '../access/token-exchange.ts'
 import type { CompiledTool } from '../catalog/compiled/definitions/compile-tool.ts'
 import type { Sender } from '../limits/holder.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
@@ -101,6 +102,8 @@ export interface TaskRecord extends TaskOrigin, JournalRecord {
   readonly pause?: 'loss' | 'limit' | undefined
   /** The questions so far, by the key that the client sees. */
   readonly questions: { readonly [key: string]: TaskQuestion }
+  /** The caller's tokens for upstreams that say so. Dropped when the handler and its `undo` are over. */
+  readonly upstreamTokens?: KeptTokensByName | undefined
   /** What became of the `undo` of an ended task. Absent if nothing is to be undone. */
   readonly undo?: 'due' | 'done' | 'failed' | undefined
   /** The journal of `undo`. */

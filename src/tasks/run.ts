@@ -1,6 +1,7 @@
 // One run of a task's handler on this replica: an outlet that turns what the run does into events of the
 // task, one after the other.
 
+import type { KeptTokensByName } from '../access/token-exchange.ts'
 import { clock } from '../base/time.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import {
@@ -164,6 +165,11 @@ export class TaskRun implements Outlet, JournalOwner {
   onMismatch (error: Error): void {
     this.#stopReason ??= error
     this.#lifetime?.stop(this.#stopReason)
+  }
+
+  /** Resolves once the record has the renewed tokens for upstreams. Rejects if the task runs elsewhere. */
+  async keepTokens (upstreamTokens: KeptTokensByName): Promise<void> {
+    await this.#send((journal) => ({ type: 'kept', journal, upstreamTokens }))
   }
 
   /** Gives the task to the next replica that looks: its handler is not called here. */

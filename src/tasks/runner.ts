@@ -11,6 +11,7 @@ import { TaskNotReadable } from '../protocol/errors.ts'
 import type { Caller, RequestLog } from '../request/pipeline/caller.ts'
 import type { ToolRuns, UndoneTask } from '../request/pipeline/seams.ts'
 import { findResult } from '../request/questions/step-results.ts'
+import type { UpstreamTokens } from './calls/upstream-tokens.ts'
 import { findChangedTool, toSender, type TaskRecord } from './record.ts'
 import { keyFrom, type StoredTask, type TaskKey } from './records.ts'
 import type { LeftReason, TaskReports } from './reports.ts'
@@ -24,6 +25,8 @@ export interface TaskRunnerDependencies extends
   TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
   readonly log: RequestLog & { child (bindings: object): RequestLog }
   readonly reports: TaskReports
+  /** Absent: tasks keep no tokens for upstreams. */
+  readonly upstreamTokens?: UpstreamTokens
   /** The most runs at once that no request began. 1,000 by default. */
   readonly maxRuns?: number
   /** Whether the catalog has tools whose calls become tasks. */
@@ -125,9 +128,11 @@ export class TaskRunner {
     const { record, record: { tool, args, requestId, client } } = stored
     const run = TaskRun.resume(this.#dependencies, key, stored, stored.heldAt)
     const sender = toSender(record)
+    const { reports, upstreamTokens } = this.#dependencies
+    upstreamTokens?.attach(sender.principal, record.upstreamTokens ?? {}, run.keepTokens.bind(run))
     run.onEnd(release)
     this.add(run)
-    this.#dependencies.reports.noteRun(key, record, this.#findChanged(record))
+    reports.noteRun(key, record, this.#findChanged(record))
     const { revision, capabilities: clientCapabilities, info: clientInfo } = client
     const caller: Caller = {
       ...sender,

@@ -46,7 +46,7 @@ export function findTransition (record: TaskRecord, event: TaskEvent, now: numbe
   const change = match.change?.(record, event, now)
   // Clients see no change of an ended task.
   const updatedAt = isTerminal(record.status) ? record.updatedAt : now
-  const next = change === undefined ? record : { ...record, ...change, updatedAt }
+  const next = change === undefined ? record : withoutUnusedTokens({ ...record, ...change, updatedAt })
   const due = match.isQuiet === true ? undefined : dueOf(next, now)
   // Whoever takes a due entry has it for a lease.
   const endsAtRest = !record.isRunning && event.type !== 'due' && next.status !== record.status &&
@@ -58,6 +58,12 @@ export function findTransition (record: TaskRecord, event: TaskEvent, now: numbe
     isClaimed: next.isRunning && next.run > record.run,
     isTold: next.status !== record.status || mayBeUntold(record, event)
   }
+}
+
+/** Tokens of the caller are kept for as long as a handler may run. */
+function withoutUnusedTokens ({ upstreamTokens, ...record }: TaskRecord): TaskRecord {
+  if (upstreamTokens === undefined || (phaseOf(record) === 'over' && record.undo !== 'due')) return record
+  return { ...record, upstreamTokens }
 }
 
 /** Whether the replica that wrote the status may have been lost before it told of it. */

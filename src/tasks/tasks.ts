@@ -25,7 +25,7 @@ import { Transitions } from './transitions.ts'
 import { TaskWatches } from './watches.ts'
 
 export interface TasksOptions extends Pick<
-  TaskRunnerDependencies, 'dueTimes' | 'log' | 'isUsed' | 'maxRuns' | 'patienceMs'
+  TaskRunnerDependencies, 'dueTimes' | 'log' | 'isUsed' | 'maxRuns' | 'patienceMs' | 'upstreamTokens'
 > {
   readonly store: StateStore
   /** Seals the records of tasks. */

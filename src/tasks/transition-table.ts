@@ -168,7 +168,9 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     on: 'kept',
     to: 'running',
     isQuiet: true,
-    change: (record, { journal }) => ({ ...journal, ...countLosses(record, journal) })
+    change: (record, { journal, upstreamTokens = record.upstreamTokens }) => ({
+      ...journal, ...countLosses(record, journal), upstreamTokens
+    })
   }),
   row({ from: ['running'], on: 'reclaimed', to: 'running', change: reclaim }),
   row({

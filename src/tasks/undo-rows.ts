@@ -64,9 +64,13 @@ export const UNDO_ROWS: readonly TransitionRow[] = [
     on: 'kept',
     to: 'undoing',
     isQuiet: true,
-    change: ({ undoJournal = NO_JOURNAL, losses }, { journal }) => {
+    change: ({ undoJournal = NO_JOURNAL, losses, ...record }, { journal, upstreamTokens }) => {
       const hasNewStep = Object.keys(journal.results).length > Object.keys(undoJournal.results).length
-      return { ...toJournal(journal), losses: hasNewStep ? 0 : losses }
+      return {
+        ...toJournal(journal),
+        losses: hasNewStep ? 0 : losses,
+        upstreamTokens: upstreamTokens ?? record.upstreamTokens
+      }
     }
   }),
   row({ from: ['undoing'], on: 'reclaimed', to: 'undoing', change: reclaim }),

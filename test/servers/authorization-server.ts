@@ -9,6 +9,7 @@ import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose'
 import type { AdapterPayload, ClientMetadata, JWK, JWKS } from 'oidc-provider'
 import type { Test } from 'tap'
 import { signInAt } from '../helpers/browser.ts'
+import type { ExchangeSettings } from './exchange-grants.ts'
 import { buildProvider } from './oidc-provider.ts'
 import { BEHAVIORS, type ProviderName } from './provider-behaviors.ts'
 import { findFreePort } from './redis-server.ts'
@@ -26,6 +27,8 @@ export interface AuthorizationServerSettings {
   readonly tokenTtlSeconds?: number
   /** More clients than `machine` and `books`, whose secrets are `…-secret`, and `app`, which is public. */
   readonly clients?: readonly ClientMetadata[]
+  /** Whether it exchanges tokens, and for what. It does not by default. */
+  readonly exchange?: ExchangeSettings
 }
 
 export interface Tokens {
@@ -53,7 +56,7 @@ export type AuthorizationServer = Awaited<ReturnType<typeof startAuthorizationSe
 export async function startAuthorizationServer (t: Test, settings: AuthorizationServerSettings = {}) {
   const {
     behavesAs = 'standard', format = 'jwt', alg = 'ES256', scopes = ['books:read', 'books:write'],
-    tokenTtlSeconds = 600, clients = []
+    tokenTtlSeconds = 600, clients = [], exchange
   } = settings
   const behavior = BEHAVIORS[behavesAs]
   const port = await findFreePort()
@@ -78,6 +81,7 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
       scopes,
       tokenTtlSeconds,
       records,
+      exchange,
       jwks: { keys: [...used] } as JWKS,
       clients: [...CLIENTS, ...clients]
     })

@@ -3,6 +3,7 @@
 import type {
   Adapter, AdapterPayload, Configuration, JWKS, Provider as ProviderInstance
 } from 'oidc-provider'
+import { registerExchange, type ExchangeSettings } from './exchange-grants.ts'
 import type { ProviderBehavior } from './provider-behaviors.ts'
 
 export interface ProviderOptions {
@@ -14,6 +15,8 @@ export interface ProviderOptions {
   readonly scopes: readonly string[]
   readonly tokenTtlSeconds: number
   readonly clients: NonNullable<Configuration['clients']>
+  /** Absent: the provider exchanges no tokens. */
+  readonly exchange: ExchangeSettings | undefined
   /** What the provider keeps: codes, grants, opaque tokens, registered clients. */
   readonly records: Map<string, AdapterPayload>
 }
@@ -27,11 +30,12 @@ export async function buildProvider (options: ProviderOptions): Promise<Provider
   const provider = new Provider(options.issuer, toConfiguration(options))
   // Tokens are asked for with http.
   provider.proxy = true
+  if (options.exchange !== undefined) registerExchange(provider, options, options.exchange)
   return provider
 }
 
 function toConfiguration (
-  { behavior, alg, jwks, format, scopes, tokenTtlSeconds, clients, records }: ProviderOptions
+  { behavior, alg, jwks, format, scopes, tokenTtlSeconds, clients, exchange, records }: ProviderOptions
 ): Configuration {
   return {
     adapter: (model) => createAdapter(model, records),
@@ -65,7 +69,7 @@ function toConfiguration (
         defaultResource: (_, __, asked) => (asked?.length ? asked : 'urn:trivet:default'),
         getResourceServerInfo: (_, resource) => ({
           scope: scopes.join(' '),
-          audience: behavior.audience ?? resource,
+          audience: exchange?.targets.includes(resource) ? resource : behavior.audience ?? resource,
           accessTokenTTL: tokenTtlSeconds,
           accessTokenFormat: format,
           jwt: { sign: { alg: alg as 'RS256' } }

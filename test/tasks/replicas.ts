@@ -17,6 +17,7 @@ import { createMemoryStateStore } from '../../src/store/backends/memory/state-st
 import { createLocalDueTimes } from '../../src/store/records/due-times.ts'
 import { StoreUnavailable } from '../../src/store/records/state-store.ts'
 import { createSealer, type Sealer } from '../../src/store/sealing/sealer.ts'
+import type { UpstreamTokens } from '../../src/tasks/calls/upstream-tokens.ts'
 import { createTasks, type Tasks } from '../../src/tasks/tasks.ts'
 
 export const LEASE_MS = 10_000
@@ -61,6 +62,7 @@ interface WorldOptions {
   readonly timeoutMs?: number
   /** The scopes of the tool. */
   readonly scopes?: readonly string[]
+  readonly upstreamTokens?: UpstreamTokens
 }
 
 export function openWorld (script: Script, options: WorldOptions = {}) {
@@ -158,6 +160,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       now,
       snapshot: () => snapshot as never,
       isUsed: () => isUsed,
+      ...(options.upstreamTokens !== undefined && { upstreamTokens: options.upstreamTokens }),
       auditedArguments: (name, args) => ({ of: name, args })
     })
 

@@ -1,6 +1,7 @@
 // The rows of the settings about access, the problems of these settings together, and what the room of access
 // gets.
 
+import type { ClientCredentials } from '../../access/client-authentication.ts'
 import { isPublicUrl, isServerUrl } from '../../access/server-url.ts'
 import { PRESETS, type AcceptedAudience, type TokenRules } from '../../access/token-rules.ts'
 import {
@@ -34,12 +35,13 @@ export const ACCESS_SETTINGS = {
     'The claims with scopes, instead of those of the preset: names, or paths such as ' +
       '`realm_access.roles`.'),
   authClientId: setting('TRIVET_AUTH_CLIENT_ID', text('a client id', /\S/), undefined,
-    'For `introspection`: the id of the service at the authorization server.'),
+    'The id of the service at its authorization server, for `introspection` and for ' +
+      '[upstreams](upstreams.md#credentials).'),
   authClientSecret: secret(setting('TRIVET_AUTH_CLIENT_SECRET', text('a secret', /\S/), undefined,
-    'For `introspection`: the secret of the service at the authorization server.')),
+    'The secret of the service at its authorization server.')),
   authClientKey: secret(setting('TRIVET_AUTH_CLIENT_KEY',
     text('a private key in PEM or as a JWK', /^\s*(?:-----BEGIN|\{)/), undefined,
-    'For `introspection`: the private key of the service, instead of a secret.')),
+    'The private key of the service, instead of a secret.')),
   authIntrospectionUrl: setting('TRIVET_AUTH_INTROSPECTION_URL',
     text('an https:// URL (http:// only for this machine)', { test: isServerUrl }), undefined,
     "For `introspection`: the URL to ask about tokens. By default it is in the issuer's metadata."),
@@ -49,12 +51,15 @@ export const ACCESS_SETTINGS = {
 
 export type AccessConfig = ValuesOf<typeof ACCESS_SETTINGS>
 
+type ClientConfig = Pick<AccessConfig, 'authClientId' | 'authClientSecret' | 'authClientKey'>
+
 /** Finds the problems of settings that are valid alone, but not together. */
 export function findAccessConflicts (config: AccessConfig): string[] {
   const { auth, publicUrl, authIssuers, authAudiences, authTokens, authClientId } = config
   const [hasJwt, hasIntrospection] = [auth.includes('jwt'), auth.includes('introspection')]
   const asksServer = hasJwt || hasIntrospection
   const mode = hasJwt ? 'jwt' : 'introspection'
+  const hasOneProof = (config.authClientSecret === undefined) !== (config.authClientKey === undefined)
   const strangers = readAudiences(authAudiences).flatMap(
     ({ issuer }) => issuer === undefined || authIssuers.includes(issuer) ? [] : [issuer]
   )
@@ -74,8 +79,12 @@ export function findAccessConflicts (config: AccessConfig): string[] {
       'TRIVET_AUTH has introspection, which needs TRIVET_AUTH_CLIENT_ID'
     ],
     [
-      hasIntrospection && (config.authClientSecret === undefined) === (config.authClientKey === undefined),
+      hasIntrospection && !hasOneProof,
       'TRIVET_AUTH has introspection, which needs one of TRIVET_AUTH_CLIENT_SECRET and TRIVET_AUTH_CLIENT_KEY'
+    ],
+    [
+      !hasIntrospection && authClientId !== undefined && !hasOneProof,
+      'TRIVET_AUTH_CLIENT_ID is set, which needs one of TRIVET_AUTH_CLIENT_SECRET and TRIVET_AUTH_CLIENT_KEY'
     ],
     [
       auth.includes('tokens') && authTokens === undefined,
@@ -104,6 +113,15 @@ function readAudiences (texts: readonly string[]): AcceptedAudience[] {
     const [first = '', second] = text.split(' ')
     return second === undefined ? { audience: first } : { issuer: first, audience: second }
   })
+}
+
+/** Returns who this service is at its authorization server, or `undefined` if no setting says so. */
+export function clientIn (
+  { authClientId: clientId, authClientSecret: secret, authClientKey: privateKey }: ClientConfig
+): ClientCredentials | undefined {
+  if (clientId === undefined) return undefined
+  const proof = privateKey === undefined ? {} : { privateKey }
+  return { clientId, ...proof, ...(secret !== undefined && { secret }) }
 }
 
 /** Returns the rules of the preset, with the claims of scopes that a setting names instead. */

@@ -50,16 +50,19 @@ export function createSealer (secrets: readonly string[] | undefined, options: S
     return ring
   }
 
+  function announce (): void {
+    if (isAnnounced) return
+    isAnnounced = true
+    onEphemeral()
+  }
+
   return {
     /**
      * A token of URL-safe characters. It opens only for the same purpose and the same `bound`, and only
      * before `expiresAt`, in milliseconds since the epoch.
      */
     seal (purpose: string, bound: string, bytes: Buffer, expiresAt: number): string {
-      if (!isAnnounced) {
-        isAnnounced = true
-        onEphemeral()
-      }
+      announce()
       const { id, key } = ringOf(purpose).first
       const iv = random.bytes(IV_BYTES)
       const expiry = Buffer.allocUnsafe(EXPIRY_BYTES)
@@ -80,6 +83,16 @@ export function createSealer (secrets: readonly string[] | undefined, options: S
       return [...ringOf(purpose).byId.values()].map(
         ({ key }) => createHmac('sha256', key).update(text).digest().subarray(0, bytes).toString('base64url')
       )
+    },
+
+    /**
+     * Secret bytes for a purpose, one value by each secret, the first secret first. They are the same in all
+     * processes with the secret.
+     */
+    derive (purpose: string, bytes: number): Buffer[] {
+      announce()
+      const info = `bytes for ${purpose}`
+      return master.map((secret) => Buffer.from(hkdfSync('sha256', secret, SALT, info, bytes)))
     },
 
     /**

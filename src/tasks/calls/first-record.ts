@@ -1,5 +1,6 @@
 // The record with which a call becomes a task.
 
+import type { KeptTokensByName } from '../../access/token-exchange.ts'
 import { networkOf } from '../../limits/holder.ts'
 import { clock } from '../../base/time.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
@@ -8,6 +9,7 @@ import type { RequestContext } from '../../request/pipeline/request-context.ts'
 import type { StartingCall } from '../../request/pipeline/seams.ts'
 import { newMark, retryOutage } from '../../store/records/lost-replies.ts'
 import { findFirst, type CallName } from './names.ts'
+import type { UpstreamTokens } from './upstream-tokens.ts'
 import type { TaskJournal } from '../journal.ts'
 import { formOf, toKeptPrincipal, type TaskRecord } from '../record.ts'
 import { LOST_REPLY, TaskTaken, type CreatedTask, type TaskKey } from '../records.ts'
@@ -54,6 +56,14 @@ export async function holdFirst (
     await transitions.hold(key, 0)
     return { key, heldAt }
   }, LOST_REPLY)
+}
+
+/** Resolves to what the task keeps to call upstreams as its caller, after its request has ended. */
+export async function exchangeTokens (
+  { upstreamTokens }: { readonly upstreamTokens?: UpstreamTokens },
+  { principal }: Pick<RequestContext, 'principal'>, { tool }: Pick<FirstRunOptions, 'tool'>
+): Promise<KeptTokensByName | undefined> {
+  return await upstreamTokens?.exchange(principal, tool.key)
 }
 
 /** Creates the record. Rejects as `create` of the records does. */

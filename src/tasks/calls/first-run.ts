@@ -10,7 +10,8 @@ import type { StartingCall, TaskStart } from '../../request/pipeline/seams.ts'
 import { StoreUnavailable } from '../../store/records/state-store.ts'
 import { toOwnError } from './answers.ts'
 import type { CallWaiters } from './waiters.ts'
-import { holdFirst, storeFirst, toFirstRecord, type FirstRunOptions } from './first-record.ts'
+import { exchangeTokens, holdFirst, storeFirst, toFirstRecord, type FirstRunOptions } from './first-record.ts'
+import type { UpstreamTokens } from './upstream-tokens.ts'
 import { TaskJournal, type JournalOwner } from '../journal.ts'
 import type { TaskRecord } from '../record.ts'
 import { TaskTaken, type CreatedTask } from '../records.ts'
@@ -23,6 +24,8 @@ export interface TaskStartDependencies extends TaskRunDependencies, Pick<Transit
   /** How long a handler may take before its call becomes a task, in milliseconds. */
   readonly graceMs: number
   readonly waiters: CallWaiters
+  /** Absent: tasks keep no tokens for upstreams. */
+  readonly upstreamTokens?: UpstreamTokens
   /** Called when the task is in the store. The runner then renews its lease. */
   onCreate (run: TaskRun): void
 }
@@ -222,8 +225,10 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     const held = await holdFirst(this.#dependencies, this.#request, this.#options.name)
     const excess = this.journal.findExcess()
     if (excess !== undefined) throw excess
+    const upstreamTokens = await exchangeTokens(this.#dependencies, this.#request, this.#options)
     const now = this.#dependencies.storeClock.now()
-    const record = toFirstRecord(this.#request, this.#options, this.journal, now, this.#message)
+    const first = toFirstRecord(this.#request, this.#options, this.journal, now, this.#message)
+    const record = { ...first, upstreamTokens }
     const creating = this.#store(held, record)
     const run = new TaskRun(this.#dependencies, this.journal, held.key, record, held.heldAt, creating)
     this.#isInDoubt = (await creating).isInDoubt

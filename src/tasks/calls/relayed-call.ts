@@ -11,7 +11,7 @@ import { MAX_QUESTIONS } from '../questions.ts'
 import { TaskTaken } from '../records.ts'
 import { findTransition } from '../states.ts'
 import type { TaskStartDependencies } from './first-run.ts'
-import { holdFirst, storeFirst, toFirstRecord, type FirstRunOptions } from './first-record.ts'
+import { exchangeTokens, holdFirst, storeFirst, toFirstRecord, type FirstRunOptions } from './first-record.ts'
 import { nameCall } from './names.ts'
 import { relayedBy } from './open-call.ts'
 import type { BegunTask } from './waiters.ts'
@@ -80,8 +80,10 @@ class RelayedCall implements RelayStart {
     if (excess !== undefined) throw excess
     if (asked.size > MAX_QUESTIONS) throw tooManyQuestions(MAX_QUESTIONS)
     const held = await holdFirst(this.#dependencies, this.#request, name)
+    const upstreamTokens = await exchangeTokens(this.#dependencies, this.#request, this.#options)
     const now = storeClock.now()
-    const running = toFirstRecord(this.#request, this.#options, journal, now, undefined)
+    const first = toFirstRecord(this.#request, this.#options, journal, now, undefined)
+    const running = { ...first, upstreamTokens }
     const suspended = {
       type: 'suspended', run: running.run, journal: journal.members, asked, wakesAt: undefined
     } as const

@@ -9,15 +9,18 @@ export interface CredentialCaller {
   readonly signal: AbortSignal
 }
 
+export type CredentialHeaders = Readonly<Record<string, string>>
+
 export interface Credential {
   /**
    * Returns, or resolves to, the headers that say who calls, by their names in lower case. Throws, or rejects
    * with, a CredentialError.
    */
-  headers (caller: CredentialCaller): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
+  headers (caller: CredentialCaller): CredentialHeaders | Promise<CredentialHeaders>
   /**
    * Forgets what the upstream has refused with status 401. Returns whether `headers` may give something else
    * now. Absent if it never does.
+   * @param caller the object that `headers` got: what it returned last was refused.
    */
   forget? (caller: CredentialCaller): boolean
   close? (): void | Promise<void>

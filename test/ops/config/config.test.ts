@@ -125,7 +125,9 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     rule: 'must be one of standard, entra, auth0, keycloak, okta, google, got '
   },
   authScopeClaims: { fallback: [], good: [['scp, roles', ['scp', 'roles']]], bad: [], rule: '' },
-  authClientId: { fallback: undefined, good: [['a', 'a']], bad: [], rule: '' },
+  authClientId: {
+    fallback: undefined, beside: { TRIVET_AUTH_CLIENT_SECRET: 'b' }, good: [['a', 'a']], bad: [], rule: ''
+  },
   authClientSecret: { fallback: undefined, good: [['a', 'a']], bad: [], rule: '' },
   authClientKey: {
     fallback: undefined,
@@ -462,6 +464,9 @@ t.test('refuses settings about access that are not complete together', async (t)
     [{ ...jwt, TRIVET_PUBLIC_URL: '' }, [/^TRIVET_AUTH has jwt, which needs TRIVET_PUBLIC_URL$/]],
     [{ TRIVET_AUTH: 'introspection' }, [/TRIVET_PUBLIC_URL$/, /_ISSUERS$/, /_CLIENT_ID$/, /_CLIENT_SECRET and/]],
     [{ ...introspection, TRIVET_AUTH_CLIENT_KEY: '{}' }, [/_CLIENT_SECRET and TRIVET_AUTH_CLIENT_KEY$/]],
+    [{ ...introspection, TRIVET_AUTH: 'jwt' }, []],
+    [{ ...jwt, TRIVET_AUTH_CLIENT_ID: 'a', TRIVET_AUTH_CLIENT_KEY: '{}' }, []],
+    [{ ...jwt, TRIVET_AUTH_CLIENT_ID: 'a' }, [/^TRIVET_AUTH_CLIENT_ID is set.*_CLIENT_KEY$/]],
     [{ ...introspection, TRIVET_AUTH_ISSUERS: `${issuer},${issuer}/b` }, [/works with one of/]],
     [{ TRIVET_AUTH_ISSUERS: issuer }, [/TRIVET_AUTH has neither jwt nor introspection$/]],
     [{ TRIVET_AUTH: 'tokens' }, [/which needs TRIVET_AUTH_TOKENS, a file of lines that `trivet token` prints$/]],

@@ -1,0 +1,136 @@
+// Says to an upstream who calls, with headers and with a JWT that are made of the verified claims.
+
+import type { KeyObject } from 'node:crypto'
+import { SignJWT, type JWTPayload } from 'jose'
+import type { Claims } from '../../access/claims.ts'
+import { isAnonymous, type Principal } from '../../access/principal.ts'
+import type { ClaimsAuth } from '../../author/upstream-auth.ts'
+import { clock, random } from '../../base/time.ts'
+import { quote } from '../../base/words.ts'
+import { CredentialError, type Credential, type CredentialHeaders } from './credential.ts'
+
+/** Signs the JWTs of this service. */
+export interface ServiceSigner {
+  /** TRIVET_PUBLIC_URL. */
+  readonly issuer: string
+  readonly key: KeyObject
+  readonly kid: string
+}
+
+interface ClaimsDependencies {
+  /** Called at the first JWT. Throws if this service cannot sign. */
+  readonly openSigner: () => ServiceSigner
+}
+
+type JwtAuth = NonNullable<ClaimsAuth['jwt']>
+
+const LIFE_SECONDS = 60
+/** Servers refuse requests with more. */
+const MAX_CHARS = 8192
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+/** No control characters: a line break would begin another header. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+/** Headers of the connection and of the credential itself. */
+const OWN_HEADERS = new Set([
+  'authorization', 'connection', 'content-length', 'expect', 'host', 'keep-alive', 'proxy-authorization',
+  'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'
+])
+/** Claims that this service decides. */
+const OWN_CLAIMS = ['iss', 'aud', 'iat', 'nbf', 'exp', 'jti']
+
+/**
+ * The functions of the author get the verified claims. A static token has only its subject and its client. An
+ * error of a function may quote claims, so only its name is passed on.
+ */
+export function createClaimsCredential (
+  { headers, jwt }: ClaimsAuth, { openSigner }: ClaimsDependencies
+): Credential {
+  let signer: ServiceSigner | undefined
+
+  async function sign ({ audience, claims }: JwtAuth, principal: Principal): Promise<string> {
+    const own = claims === undefined ? {} : readClaims(run('auth.jwt.claims', claims, principal))
+    signer ??= openSigner()
+    const iat = Math.floor(clock.now() / 1000)
+    const times = { iat, exp: iat + LIFE_SECONDS }
+    const sub = principal.subject ?? principal.clientId
+    const payload = { ...(sub !== undefined && { sub }), ...own, iss: signer.issuer, aud: audience, ...times }
+    const token = await toJwt({ ...payload, jti: random.uuid() }, signer)
+    if (token.length > MAX_CHARS) throw unusable(`the JWT of auth.jwt has more than ${MAX_CHARS} characters`)
+    return token
+  }
+
+  return {
+    headers ({ principal }) {
+      if (isAnonymous(principal)) throw new CredentialError('caller', 'an anonymous caller has no claims')
+      const own = headers === undefined ? {} : readHeaders(run('auth.headers', headers, principal))
+      if (jwt === undefined) return own
+      return sign(jwt, principal).then((token) => ({ ...own, authorization: `Bearer ${token}` }))
+    }
+  }
+}
+
+function claimsOf ({ claims, subject, clientId }: Principal): Claims {
+  return claims ?? {
+    ...(subject !== undefined && { sub: subject }), ...(clientId !== undefined && { client_id: clientId })
+  }
+}
+
+function run (name: string, make: (claims: Claims) => unknown, principal: Principal): unknown {
+  try {
+    return make(claimsOf(principal))
+  } catch (error) {
+    const kind = error instanceof Error && /^[A-Z]\w{0,39}$/.test(error.name) ? error.name : 'an error'
+    throw unusable(`the function ${name} threw ${kind}`)
+  }
+}
+
+function unusable (problem: string): CredentialError {
+  return new CredentialError('caller', problem)
+}
+
+function readHeaders (value: unknown): CredentialHeaders {
+  if (!isRecord(value)) throw unusable('the function auth.headers must return an object of texts')
+  const own = new Map<string, string>()
+  let chars = 0
+  for (const [given, text] of Object.entries(value)) {
+    const name = given.toLowerCase()
+    const problem = findHeaderProblem(name, text)
+    if (problem !== undefined) throw unusable(`the function auth.headers returned ${problem}`)
+    if (own.has(name)) throw unusable(`the function auth.headers returned ${name} twice`)
+    own.set(name, String(text))
+    chars += name.length + String(text).length
+  }
+  if (chars > MAX_CHARS) throw unusable(`auth.headers returned more than ${MAX_CHARS} characters`)
+  return Object.fromEntries(own)
+}
+
+/** The value may be a claim: it is not quoted. */
+function findHeaderProblem (name: string, value: unknown): string | undefined {
+  if (!NAME.test(name)) return 'a name that no header can have'
+  if (OWN_HEADERS.has(name)) return `${quote(name)}, which a definition cannot set`
+  if (typeof value !== 'string') return `${quote(name)} with a value that is not a text`
+  if (VALUE.test(value)) return undefined
+  return `${quote(name)} with characters that no header can have: encode them`
+}
+
+function readClaims (value: unknown): Claims {
+  if (!isRecord(value)) throw unusable('the function auth.jwt.claims must return an object')
+  const own = OWN_CLAIMS.find((name) => Object.hasOwn(value, name))
+  if (own !== undefined) throw unusable(`auth.jwt.claims returned ${own}, which this service sets`)
+  const { sub = '' } = value
+  if (typeof sub === 'string') return value
+  throw unusable('the function auth.jwt.claims returned a sub that is not a text')
+}
+
+async function toJwt (payload: JWTPayload, { key, kid }: ServiceSigner): Promise<string> {
+  try {
+    return await new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' }).sign(key)
+  } catch {
+    // The error of the library may quote a claim.
+    throw unusable('the function auth.jwt.claims returned what is no JSON')
+  }
+}
+
+function isRecord (value: unknown): value is Claims {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Promise)
+}
