@@ -1,4 +1,4 @@
-// The results of reads that are kept: they are those that would be written anew, whatever the handler returns.
+// The kept results of reads are those that would be written anew, whatever the handler returns.
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
