@@ -33,9 +33,9 @@ Options
   --build FOLDER     the checkout to measure; this checkout by default
   --against FOLDER   another checkout with its built dist/, measured in the same rounds; repeatable
   --peers            also measures peers: other MCP servers. First installs the peers of bench/peers with
-                     npm ci. Two peers are not in the lock file. To measure these two, install them:
-                     npm install --no-save --prefix bench/peers @platformatic/mcp @prefecthq/fastmcp-ts
-                     (or give folders of built checkouts instead of the names)
+                     npm ci. Two peers are not on npm: @platformatic/mcp and @prefecthq/fastmcp-ts. To
+                     measure these two, build checkouts of them, and then install the folders:
+                     npm install --no-save --prefix bench/peers FOLDER FOLDER
   --json FILE        the file for all figures; a new file in bench/results/ by default
   --svg FILE         measures nothing: draws the section calls of the file of a run as docs/benchmark.svg
   --quick, --list, --help

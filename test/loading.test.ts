@@ -1,6 +1,7 @@
 // A service loads only the packages of the parts that it uses.
 
 import { readFile } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
 import t, { type Test } from 'tap'
 import { NODE_OPTIONS, readLoadedPackages } from '../bench/loaded-packages.mjs'
 import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
@@ -10,10 +11,28 @@ import { post } from './helpers/stream.ts'
 /** Whether a package is loaded only where a part needs it. */
 const UNUSED = /^(?:ioredis|lmdb|pg|esbuild|typebox|prom-client|@opentelemetry\/.*|@swc\/wasm-typescript)$/
 
-/** The packages of parts that a service has loaded after its first answer. */
-async function findParts (
+/**
+ * The packages that each service has loaded after its first answer. Each is text to parse before the service
+ * listens: a package that only some services need is imported where they need it.
+ */
+const ALWAYS = [
+  '@fastify/ajv-compiler', '@fastify/cors', '@fastify/error', '@fastify/fast-json-stringify-compiler',
+  '@fastify/forwarded', '@fastify/merge-json-schemas', '@fastify/proxy-addr', '@pinojs/redact',
+  'abstract-logging', 'acorn', 'ajv', 'ajv-formats', 'atomic-sleep', 'avvio', 'chokidar', 'cjs-module-lexer',
+  'close-with-grace', 'cookie', 'dequal', 'eslint-scope', 'esrecurse', 'estraverse',
+  'fast-decode-uri-component', 'fast-deep-equal', 'fast-json-stringify', 'fast-querystring', 'fast-uri',
+  'fastify', 'fastify-plugin', 'fastq', 'find-my-way', 'fuzzysort', 'import-meta-resolve', 'ipaddr.js',
+  'jose', 'json-schema-ref-resolver', 'json-schema-traverse', 'light-my-request', 'lru-cache', 'mime',
+  'oauth4webapi', 'on-exit-leak-free', 'pino', 'pino-std-serializers', 'process-warning',
+  'quick-format-unescaped', 're2js', 'readdirp', 'ret', 'reusify', 'rfdc', 'safe-regex2',
+  'safe-stable-stringify', 'secure-json-parse', 'semver', 'set-cookie-parser', 'sonic-boom', 'thread-stream',
+  'toad-cache', 'url-template', 'yaml'
+]
+
+/** All packages that a service has loaded after its first answer. */
+async function findLoaded (
   t: Test, settings: { readonly [variable: string]: string } = {}, file = 'tools/hello.js'
-): Promise<string[]> {
+): Promise<ReadonlySet<string>> {
   const { url, stderr, stop } = await startService(t, {
     NODE_OPTIONS, TRIVET_CATALOG: await writeCatalog(t, { [file]: toolModule('hello') }), ...settings
   })
@@ -21,8 +40,18 @@ async function findParts (
   await stop()
   const loaded = await readLoadedPackages(stderr())
   t.ok(loaded.has('fastify'), 'what the build has bundled is seen')
-  return [...loaded].filter((name) => UNUSED.test(name)).toSorted()
+  return loaded
 }
+
+/** The packages of parts. */
+async function findParts (...options: Parameters<typeof findLoaded>): Promise<string[]> {
+  return [...await findLoaded(...options)].filter((name) => UNUSED.test(name)).toSorted()
+}
+
+t.test('a service of JavaScript tools with state in memory loads these packages and no others', async (t) => {
+  const loaded = [...await findLoaded(t)].filter((name) => name !== 'node' && !isBuiltin(name))
+  t.strictSame(loaded.toSorted(), ALWAYS)
+})
 
 t.test('JavaScript tools with state in memory need none of them', async (t) => {
   t.strictSame(await findParts(t), [])

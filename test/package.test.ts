@@ -1,7 +1,7 @@
 // The package as npm packs it: installed in an empty folder it is a command, a library, and types.
 
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -21,6 +21,16 @@ const INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund']
 const OTHER_NODES = ['20.20.2', '22.23.3', '24.21.0'].filter(
   (version) => !process.version.startsWith(`v${version.slice(0, 3)}`)
 )
+
+/** All that npm installs: a bundled package is not installed too. esbuild and lmdb are two thirds of it. */
+const MOST_BYTES = 60e6
+
+async function bytesOf (folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  const facts = await Promise.all(files.map(({ parentPath, name }) => stat(join(parentPath, name))))
+  return facts.reduce((sum, { size }) => sum + size, 0)
+}
 
 async function start (command: string, args: readonly string[], cwd: string, path = env.PATH) {
   return await promisify(execFile)(command, args, { cwd, env: { ...env, PATH: path }, timeout: 300_000 })
@@ -56,6 +66,14 @@ t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
   const [tarball = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'))
   const { stderr } = await start('npm', [...INSTALL, `./${tarball}`], folder)
   t.notMatch(stderr, 'EBADENGINE', 'every package is for this Node')
+  const bytes = await bytesOf(join(folder, 'node_modules'))
+  t.ok(bytes < MOST_BYTES, `${bytes} bytes are installed`)
+  const own = join(folder, 'node_modules/trivet')
+  const licences = await readFile(join(own, 'dist/THIRD-PARTY.md'), 'utf8')
+  t.match(licences, /^## acorn [^]*?Permission/m)
+  t.strictSame((await readdir(join(own, 'dist'))).filter((name) => name.endsWith('.d.ts')).toSorted(), [
+    'index.d.ts', 'testing.d.ts'
+  ])
 
   t.match(await run('npx', ['trivet', '--version'], folder), /^\d+\.\d+\.\d+\n$/)
   await begin(t, folder, 'shop')

@@ -1,6 +1,6 @@
 // The work of the benchmark's tools. The results differ from call to call. The work is small, so that it does
-// not hide the cost of the server. Every server except mcp-toolbox runs this file. Trivet runs a copy in its
-// catalog.
+// not hide the cost of the server. Every server except mcp-toolbox and mcp-time runs this file. Trivet runs a
+// copy in its catalog.
 
 /** Functions by kind of tool. Each returns structured content, or a text if the tool has no output schema. */
 export const WORK = { search, statistics, excerpt }

@@ -16,15 +16,21 @@ export const MIX = { 'tools/list': 1, 'tools/call': 6, 'prompts/get': 1, 'resour
 const MIXED = Object.entries(MIX).flatMap(([method, share]) => new Array(share).fill(method))
 
 /**
- * Makes the same requests for every server.
+ * Makes the same requests for every server, except a server with its own tools.
  *
- * @param {{ method: string, toolCount: number, ids: string, sessions?: (string | undefined)[] }} options
- *   `method`: a method, or `mix`; `sessions`: one for each connection, if the requests are of an earlier
- *   revision
+ * @param {object} options
+ * @param {string} options.method a method, or `mix`
+ * @param {number} options.toolCount
+ * @param {string} options.ids
+ * @param {(string | undefined)[]} [options.sessions] one for each connection, if the requests are of an
+ *   earlier revision
+ * @param {Record<string, (random: (below: number) => number) => object>} [options.ownParams] functions by
+ *   method that make the params for a server with its own tools
  * @returns {{ requests: object[], bytes: Buffer[] }[]} one ring for each connection
  */
-export function createRings ({ method, toolCount, ids, sessions }) {
-  const makers = Object.fromEntries(Object.keys(MIX).map((one) => [one, createParams(one, toolCount)]))
+export function createRings ({ method, toolCount, ids, sessions, ownParams }) {
+  const shared = Object.keys(MIX).map((one) => [one, createParams(one, toolCount)])
+  const makers = { ...Object.fromEntries(shared), ...ownParams }
   const methods = method === 'mix' ? MIXED : [method]
   return Array.from({ length: CONNECTIONS }, (_, connection) => {
     const random = createRandom(SEED + connection)

@@ -59,8 +59,10 @@ async function measureMethod (options, { contenders, method, toolCount, turns })
   for (const contender of contenders.filter(({ methods = [method] }) => methods.includes(method))) {
     const { url } = contender.server
     try {
-      const isLegacy = contender.isLegacy === true
-      const rings = isLegacy ? createRings({ ...requests, sessions: await openSessions(url) }) : shared
+      const { isLegacy = false, ownParams } = contender
+      const sessions = isLegacy ? await openSessions(url) : undefined
+      const isShared = !isLegacy && ownParams === undefined
+      const rings = isShared ? shared : createRings({ ...requests, sessions, ownParams })
       const target = { url, rings: forServer(rings) }
       await checkAnswers(target, createChecks(toolCount, contender))
       ready.push({ ...contender, rings: target.rings })

@@ -13,13 +13,16 @@ import { withStarted } from '../servers/started.mjs'
 import { startBackends } from '../state/backends.mjs'
 import { IN_FLIGHT, runTasks } from '../tasks/task-rates.mjs'
 import {
-  KINDS, MODES, TASK_CHECKS, taskRings, toolName, writeTaskTools
+  KINDS, MODES, readingRings, TASK_CHECKS, taskRings, toolName, writeTaskTools
 } from '../tasks/task-tools.mjs'
 import { workspacePath } from '../workspace.mjs'
 
 const SECRET = 'sealed for the length of a benchmark'
 /** The most that a tool whose calls may become tasks costs, of one whose calls may not. */
 const MOST_COST = 1.03
+/** The most that a read of a completed task costs, of a call of a tool without tasks. */
+const MOST_OF_READ = 1.5
+const READ = 'tasks/get of a completed task'
 
 export const name = 'tasks'
 export const about = 'tasks per second on each backend, and the cost of a tool whose calls may become tasks'
@@ -68,9 +71,12 @@ async function measureCosts (options, catalog) {
         for (const mode of MODES) {
           const rings = taskRings(toolName(mode, kind), options.ids)
           await checkAnswers({ url: server.url, rings }, TASK_CHECKS, 1)
-          contenders.push({ name: `${build}, ${kind}, ${mode}`, build, kind, mode, node, server, rings })
+          contenders.push({ name: `${build}, ${kind}, ${mode}`, build, kind, node, server, rings })
         }
       }
+      const rings = await readingRings(server.url, options.ids)
+      await checkAnswers({ url: server.url, rings }, TASK_CHECKS, 1)
+      contenders.push({ name: `${build}, ${READ}`, build, kind: KINDS[0], node, server, rings })
     }
     const figures = await saturateInTurns(contenders, { ...options, rounds: options.narrowRounds })
     return summarise(contenders, figures, {
@@ -91,17 +97,22 @@ export function print ({ rates = [], costs, leftOut = {} }) {
   }
   for (const [backend, reason] of Object.entries(leftOut)) printTitle(`${backend} is left out: ${reason}`)
   if (costs === undefined) return
-  printServers('tools/call that becomes no task, by `task` of the tool', costs, saturationColumns([
+  printServers('tools/call that becomes no task, and tasks/get', costs, saturationColumns([
     ['of never', 'ofNever']
   ]))
 }
 
 export function yardsticks ({ costs }) {
-  return KINDS.flatMap((kind) => (
+  const reads = costs.filter(({ name }) => name === `${TRIVET}, ${READ}`).map(({ node, ofNever }) => ({
+    name: `CPU of ${READ}, of that of a ${KINDS[0]} tools/call, Node ${node}`,
+    atMost: MOST_OF_READ,
+    figure: ofNever.cpuUs.median
+  }))
+  return [...reads, ...KINDS.flatMap((kind) => (
     costs.filter(({ name }) => name === `${TRIVET}, ${kind}, ${MODES[1]}`).map(({ node, ofNever }) => ({
       name: `CPU of a ${kind} tools/call that may become a task, of one that may not, Node ${node}`,
       atMost: MOST_COST,
       figure: ofNever.cpuUs.median
     }))
-  ))
+  ))]
 }

@@ -32,7 +32,7 @@ export const GROUPS = {
  *   the defaults
  * @returns {object[]} for each contender: `name`, `node`, `start`, `ceiling` and `trivet`, the names of the
  *   two contenders that it is compared with, and the traits of peers: `isLegacy`, `works`, `differs`,
- *   `methods`
+ *   `methods`, `ownParams`
  */
 export function listContenders (options, data) {
   const { catalog, toolCount, answersFile, files = '', settingsOf = () => ({}) } = data

@@ -1,10 +1,11 @@
 // The peers: other MCP servers, in bench/peers. A clean install brings the peers of the package.json
-// there. The other peers are measured if node_modules has them.
+// there. The other peers are not on npm. They are measured if node_modules has them.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { MCP_TIME_PARAMS } from '../peers/mcp-time.mjs'
 import { writeToolboxConfig } from '../peers/toolbox-config.mjs'
 import { workspacePath } from '../workspace.mjs'
 import { findFreePort } from './free-port.mjs'
@@ -12,10 +13,14 @@ import { startForeignServer, startServer } from './server-process.mjs'
 
 const FOLDER = fileURLToPath(new URL('../peers', import.meta.url))
 const MODULES = join(FOLDER, 'node_modules')
-/** The package of the program for this system. Some systems have no such package. */
+/** The packages of the programs for this system. Some systems have no such package. */
 const TOOLBOX = `@toolbox-sdk/server-${process.platform}-${process.arch}`
+const MCP_TIME = `mcp-time-${process.platform}-${process.arch}`
 
-/** `differs` describes how a peer differs from the other contenders. */
+/**
+ * `differs` describes how a peer differs from the other contenders. `startProgram` starts a peer that does
+ * not run on Node.
+ */
 const PEERS = [
   {
     name: 'mcp-handler',
@@ -54,12 +59,23 @@ const PEERS = [
   {
     name: 'mcp-toolbox (Go)',
     package: TOOLBOX,
-    isForeign: true,
+    startProgram: startToolbox,
     isLegacy: true,
     works: false,
     methods: ['tools/list', 'tools/call'],
     differs: 'revision 2025-11-25; each call runs a statement of SQLite; no lists among arguments, ' +
       'no output schemas; uses all cores'
+  },
+  {
+    name: 'mcp-time (Go)',
+    package: MCP_TIME,
+    startProgram: startMcpTime,
+    isLegacy: true,
+    works: false,
+    methods: ['tools/call'],
+    ownParams: MCP_TIME_PARAMS,
+    differs: 'on mcp-go 0.33; serves revision 2025-03-26; its own tool, which adds a duration to a time, ' +
+      'so smaller requests and answers; checks no arguments; no output schemas; no log; uses all cores'
   }
 ]
 
@@ -73,13 +89,13 @@ export function installPeers () {
 
 /** @returns {object[]} contenders without the members that all contenders have */
 export function listPeers (node, toolCount) {
-  return PEERS.map(({ package: packageName, file, env: own, isForeign, ...peer }) => ({
+  return PEERS.map(({ package: packageName, file, env: own, startProgram, ...peer }) => ({
     ...peer,
     isPeer: true,
     start: async () => {
       const isInstalled = existsSync(join(MODULES, packageName))
       if (!isInstalled) throw new Error(`${packageName} is not in bench/peers/node_modules`)
-      if (isForeign) return startToolbox(toolCount)
+      if (startProgram !== undefined) return startProgram(toolCount)
       const env = { BENCH_TOOLS: String(toolCount), ...own }
       return startServer({ node: node.path, file: join(FOLDER, file), env })
     }
@@ -94,4 +110,10 @@ async function startToolbox (toolCount) {
   const alone = ['--disable-reload', '--disable-version-check', '--log-level', 'ERROR']
   const args = ['--config', config, '--port', port, ...alone]
   return startForeignServer({ command, args, url: `http://127.0.0.1:${port}/mcp` })
+}
+
+async function startMcpTime () {
+  const url = `http://127.0.0.1:${await findFreePort()}/mcp`
+  const command = join(MODULES, MCP_TIME, 'bin', 'mcp-time')
+  return startForeignServer({ command, args: ['--transport', 'stream', '--address', url], url })
 }

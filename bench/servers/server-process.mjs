@@ -2,6 +2,7 @@
 
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { legacyRequest } from '../requests/messages.mjs'
 import { cpuMs, residentBytes } from './process-figures.mjs'
 import { start, stopProcess, untilStarted } from './processes.mjs'
 
@@ -53,10 +54,12 @@ export async function startForeignServer ({ command, args, url, cwd, env = {} })
   return { url, pid: child.pid, usage, stop: () => stopProcess(child) }
 }
 
+/** Sends a ping. A GET may open a stream that does not end. */
 async function untilAnswering (url, signal) {
+  const { headers, body } = legacyRequest('ping', {})
   while (!signal.aborted) {
     try {
-      await (await fetch(url)).arrayBuffer()
+      await (await fetch(url, { method: 'POST', headers, body })).arrayBuffer()
       return
     } catch {
       await sleep(50)

@@ -3,6 +3,8 @@
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ask } from '../requests/answers.mjs'
 import { ID_MIXES } from '../requests/ids.mjs'
 import { modernRequest } from '../requests/messages.mjs'
 import { createRandom } from '../requests/random.mjs'
@@ -11,6 +13,9 @@ import { CONNECTIONS, forServer, REQUESTS_EACH, toRing } from '../requests/rings
 /** The capabilities of a client that takes tasks. */
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
 export const QUICK = 'quick_task'
+const KEPT = 'kept_task'
+/** How many tasks are read in turns. */
+const KEPT_TASKS = 256
 
 /** The source of `run`, by how the tool answers. */
 const RUNS = {
@@ -44,6 +49,7 @@ export default defineTool({
   }
   // Short lives, so that a long measurement does not fill the memory.
   await write(QUICK, "task: 'required', ttlMs: 5000, keepResultMs: 5000", RUNS.sync)
+  await write(KEPT, "task: 'required', ttlMs: 3_600_000, keepResultMs: 3_600_000", RUNS.sync)
 }
 
 export function toolName (mode, kind) {
@@ -61,7 +67,28 @@ export function taskRings (name, ids) {
   }))
 }
 
+/** Begins tasks, and makes requests that read them when they are completed. */
+export async function readingRings (url, ids) {
+  const taskIds = []
+  for (let amount = 0; amount < KEPT_TASKS; amount++) {
+    const params = { name: KEPT, arguments: { amount } }
+    taskIds.push((await ask(url, modernRequest('tools/call', params, 1, TASKS))).taskId)
+  }
+  const isWorking = async (taskId) => {
+    return (await ask(url, modernRequest('tasks/get', { taskId }, 1, TASKS))).status === 'working'
+  }
+  for (const taskId of taskIds) while (await isWorking(taskId)) await pause(5)
+  return forServer(Array.from({ length: CONNECTIONS }, (_, connection) => {
+    const random = createRandom(connection)
+    return toRing(Array.from({ length: REQUESTS_EACH }, (_, place) => {
+      const taskId = taskIds[random(KEPT_TASKS)]
+      return modernRequest('tasks/get', { taskId }, ID_MIXES[ids](place, random), TASKS)
+    }))
+  }))
+}
+
 export const TASK_CHECKS = {
+  'tasks/get': ({ status, result }) => status === 'completed' && result.content[0].text.startsWith('sum '),
   'tools/call': ({ content: [{ text }], resultType }, { arguments: { amount } }) => (
     resultType === 'complete' && text === `sum ${amount}`
   )

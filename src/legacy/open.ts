@@ -99,12 +99,12 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     calls, resumedStreams, watches, sessionStreams, callStreams, changes, answers, settings, endedSessions,
     clock, messages
   ]
-  const snapshotIn = createLegacySnapshots()
+  const snapshots = createLegacySnapshots()
   const pipeline = new Pipeline({
     ...pipelineDependencies,
     support: {
       era: 'legacy',
-      snapshotFor: (revision) => snapshotIn(catalog.current, revision),
+      snapshotFor: (revision) => snapshots.in(catalog.current, revision),
       openRound: (round, request) => round.journal === undefined
         ? new LiveInputRound(sessionCallerOf(request.caller), request.lifetime, round.relay)
         : openKeptRound(round, request),
@@ -115,6 +115,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   return createLegacyEra({
     ...answerDependencies,
     pipeline,
+    prepare: (revision) => snapshots.prepare(catalog.current, revision),
     replies,
     messages,
     sessions,

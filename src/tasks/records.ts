@@ -12,6 +12,7 @@ import {
   StoreUnavailable, type StateKey, type StateRecord, type StateStore, type StateValue
 } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
+import { OpenedRecords } from './opened-records.ts'
 import { endOf, endOfUndo, lifetimeOf, readTaskBytes, toTaskBytes, type TaskRecord } from './record.ts'
 
 /** A record and the version under which it was read. */
@@ -54,6 +55,7 @@ export class TaskRecords {
   readonly #places: Shares
   readonly #kept: Shares
   readonly #removals: Removals
+  readonly #opened = new OpenedRecords()
 
   /** @param maxPerOwner how many unfinished tasks one owner may have. */
   constructor (store: StateStore, sealer: Sealer, maxPerOwner: number) {
@@ -186,9 +188,14 @@ export class TaskRecords {
     return await this.#store.confirm(state, version)
   }
 
-  #open (entry: string, { value, version }: StateRecord): StoredTask | undefined {
-    const bytes = this.#sealer.open(PURPOSE, entry, value.bytes.toString('latin1'))
-    return bytes && { record: readTaskBytes(bytes), version }
+  #open (entry: string, { value: { bytes: sealed }, version }: StateRecord): StoredTask | undefined {
+    const known = this.#opened.find(entry, sealed)
+    if (known !== undefined) return { record: known, version }
+    const bytes = this.#sealer.open(PURPOSE, entry, sealed.toString('latin1'))
+    if (bytes === undefined) return undefined
+    const record = readTaskBytes(bytes)
+    this.#opened.keep(entry, sealed, record)
+    return { record, version }
   }
 
   /** Bound to the key: the record of one task cannot stand for another. */

@@ -4,9 +4,15 @@
 import { isTerminal } from '../protocol/tasks.ts'
 import type { TaskEvent } from './events.ts'
 import { endOf, endOfRun, isAsleep, phaseOf, type TaskRecord } from './record.ts'
-import { TRANSITIONS } from './transition-table.ts'
+import { TRANSITIONS } from './table/transition-table.ts'
+import type { TransitionRow } from './table/transition-row.ts'
 
 type DueTime = number | 'lease'
+
+/** The rows of each event, in the order of the table. */
+const ROWS = new Map<TransitionRow['on'], readonly TransitionRow[]>(TRANSITIONS.map(
+  ({ on }) => [on, TRANSITIONS.filter((row) => row.on === on)]
+))
 
 /** How long after the expiry of a record its entry is removed, in milliseconds. */
 const EXPIRY_MS = 60_000
@@ -39,8 +45,8 @@ export interface Transition {
 export function findTransition (record: TaskRecord, event: TaskEvent, now: number): Transition | undefined {
   if ('run' in event && event.run !== record.run) return undefined
   const phase = phaseOf(record)
-  const match = TRANSITIONS.find(({ from, on, holds }) => (
-    on === event.type && from.includes(phase) && holds?.(record, event, now) !== false
+  const match = ROWS.get(event.type)?.find(({ from, holds }) => (
+    from.includes(phase) && holds?.(record, event, now) !== false
   ))
   if (match === undefined) return undefined
   const change = match.change?.(record, event, now)

@@ -9,7 +9,7 @@ interface Mutation {
   readonly edits: ReadonlyArray<readonly [file: string, before: string, after: string]>
 }
 
-const TABLE = 'tasks/transition-table.ts'
+const TABLE = 'tasks/table/transition-table.ts'
 const FIRST_RUN = 'tasks/calls/first-run.ts'
 const TRANSITIONS = 'tasks/transitions.ts'
 const STATES = 'tasks/states.ts'

@@ -6,7 +6,7 @@ import { isTerminal } from '../../src/protocol/tasks.ts'
 import type { TaskEvent } from '../../src/tasks/events.ts'
 import { endOf, formOf, phaseOf } from '../../src/tasks/record.ts'
 import { findTransition } from '../../src/tasks/states.ts'
-import { TRANSITIONS } from '../../src/tasks/transition-table.ts'
+import { TRANSITIONS } from '../../src/tasks/table/transition-table.ts'
 import {
   ASKING, AWAKE, CASES, END, EXPIRED, NOW, OUTDATED, OVER, RUNNING, UNDONE, WAITING
 } from './transition-cases.ts'

@@ -4,7 +4,7 @@ import { ProtocolError } from '../../src/protocol/errors.ts'
 import type { JournalMembers, TaskEvent } from '../../src/tasks/events.ts'
 import { FORM, type TaskRecord } from '../../src/tasks/record.ts'
 import type { Transition } from '../../src/tasks/states.ts'
-import { MAX_LOSSES } from '../../src/tasks/transition-row.ts'
+import { MAX_LOSSES } from '../../src/tasks/table/transition-row.ts'
 
 export const NOW = 1_800_000_000_000
 const TTL_MS = 3_600_000

@@ -18,6 +18,7 @@ import type { CompiledTool } from './definitions/compile-tool.ts'
 import type { DependencySet } from './dependencies/dependency-set.ts'
 import type { Listing } from './lists/listings.ts'
 import { createResultWriter, type ResultWriter } from './results/result-json.ts'
+import { UnchangedReads } from './results/unchanged-reads.ts'
 import { scopesToSee, toScopesKey } from './scopes/access-rule.ts'
 import type { ScopeHierarchy } from './scopes/scope-hierarchy.ts'
 import type { UpstreamFacts } from './upstreams/compile-upstream.ts'
@@ -53,6 +54,7 @@ export interface Snapshot extends SnapshotParts, Required<SnapshotOptions> {
   /** The limits of all calls, as the catalog sets them. */
   readonly limits: CallLimits
   readonly uses: ExtensionUses
+  readonly reads: UnchangedReads
   view (principal: Principal): View
 }
 
@@ -97,7 +99,8 @@ export function * createSnapshot (
 
   const limits = readCallLimits(server.limits)
   const uses = yield * findExtensionUses(primitives)
-  return { ...parts, server, writer, primitives, pageSize, limits, uses, view }
+  const reads = new UnchangedReads(writer)
+  return { ...parts, server, writer, primitives, pageSize, limits, uses, reads, view }
 }
 
 /** A list is made again for another array: the snapshots of one catalog share this one. */

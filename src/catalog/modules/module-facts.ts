@@ -32,6 +32,9 @@ export const ALL = Symbol('all')
 /** The local name of a default export that has no name. */
 export const DEFAULT = '*default*'
 
+const NO_EXPORTS: ReadonlyMap<string, RequestedName> = new Map()
+const NO_REQUESTS: readonly ModuleRequest[] = []
+
 interface Elision {
   /** Whether the import of this local name is dropped. */
   name (local: string): boolean
@@ -101,7 +104,14 @@ export function readFacts (program: Program, isElided: Elision): ModuleFacts {
     if (entry === undefined || entry.name === ALL) localExports.set(as, local)
     else indirectExports.set(as, entry)
   }
-  return { requests, imports, localExports, indirectExports, starExports }
+  return {
+    requests,
+    imports,
+    localExports,
+    // Most modules have neither. An empty Map takes 200 bytes.
+    indirectExports: indirectExports.size === 0 ? NO_EXPORTS : indirectExports,
+    starExports: starExports.length === 0 ? NO_REQUESTS : starExports
+  }
 }
 
 function importedName (specifier: ImportDeclaration['specifiers'][number]): RequestedName['name'] {

@@ -17,39 +17,51 @@ export function createNamespace (getters: ReadonlyMap<string, Getter>): Namespac
   Object.defineProperty(target, Symbol.toStringTag, { value: 'Module' })
   Object.preventExtensions(target)
 
-  function read (name: string, getter: Getter): unknown {
-    try {
-      return getter()
-    } catch {
-      throw new ReferenceError(`Cannot access '${name}' before initialization`)
-    }
+  return new Proxy(target, new NamespaceHandler(getters))
+}
+
+/** The traps are methods: a closure for each of them would be made for each module. */
+class NamespaceHandler implements ProxyHandler<Namespace> {
+  readonly #getters: ReadonlyMap<string, Getter>
+
+  constructor (getters: ReadonlyMap<string, Getter>) {
+    this.#getters = getters
   }
 
-  function getterOf (key: string | symbol): Getter | undefined {
-    return typeof key === 'string' ? getters.get(key) : undefined
+  get (target: Namespace, key: string | symbol): unknown {
+    const getter = this.#getterOf(key)
+    return getter === undefined ? Reflect.get(target, key) : read(String(key), getter)
   }
 
-  function describe (key: string | symbol): PropertyDescriptor | undefined {
-    const getter = getterOf(key)
+  getOwnPropertyDescriptor (target: Namespace, key: string | symbol): PropertyDescriptor | undefined {
+    const getter = this.#getterOf(key)
     if (getter === undefined) return Reflect.getOwnPropertyDescriptor(target, key)
     return { value: read(String(key), getter), writable: true, enumerable: true, configurable: false }
   }
 
-  return new Proxy(target, {
-    get (_target, key) {
-      const getter = getterOf(key)
-      return getter === undefined ? Reflect.get(target, key) : read(String(key), getter)
-    },
-    getOwnPropertyDescriptor: (_target, key) => describe(key),
-    defineProperty (_target, key, wanted) {
-      const current = describe(key)
-      return current !== undefined &&
-        Object.entries(wanted).every(
-          ([field, value]) => field in current && Object.is(value, Reflect.get(current, field))
-        )
-    },
-    set: () => false
-  })
+  defineProperty (target: Namespace, key: string | symbol, wanted: PropertyDescriptor): boolean {
+    const current = this.getOwnPropertyDescriptor(target, key)
+    return current !== undefined &&
+      Object.entries(wanted).every(
+        ([field, value]) => field in current && Object.is(value, Reflect.get(current, field))
+      )
+  }
+
+  set (): boolean {
+    return false
+  }
+
+  #getterOf (key: string | symbol): Getter | undefined {
+    return typeof key === 'string' ? this.#getters.get(key) : undefined
+  }
+}
+
+function read (name: string, getter: Getter): unknown {
+  try {
+    return getter()
+  } catch {
+    throw new ReferenceError(`Cannot access '${name}' before initialization`)
+  }
 }
 
 function byCodeUnit (a: string, b: string): number {

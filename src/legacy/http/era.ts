@@ -27,12 +27,14 @@ interface LegacyEraDependencies extends LegacyPostDependencies {
   readonly endedSessions: EndedSessions
   readonly sessionStreams: SessionStreams
   readonly resumedStreams: ResumedStreams
+  /** Returns a promise if the catalog is not in the form of the revision yet. */
+  prepare (revision: string): Promise<void> | undefined
   close (): Promise<void>
 }
 
 export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
   const {
-    sessions, endedSessions, settings, pipeline, replies, sessionStreams, resumedStreams, close
+    sessions, endedSessions, settings, pipeline, replies, sessionStreams, resumedStreams, prepare, close
   } = dependencies
   const post = createLegacyPost(dependencies)
 
@@ -40,7 +42,7 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
    * Serves `initialize`. The answer's header has the new session.
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
    */
-  function begin (request: FastifyRequest, reply: FastifyReply): void {
+  function begin (request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
     checkAccept(request.headers.accept)
     const message = readMessage(request.body)
     if (!isRequest(message)) throw invalidRequest('initialize is a request: it has an id')
@@ -51,7 +53,13 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
       reply.header(SESSION_HEADER, sessions.create(negotiated, request))
     })
     // LegacyOutlet needs a session, which does not exist yet. The JSON of the answer is the same.
-    pipeline.serve(message, caller, new ModernOutlet(reply, message.id, dependencies))
+    const outlet = new ModernOutlet(reply, message.id, dependencies)
+    return whenPrepared(revision, () => pipeline.serve(message, caller, outlet))
+  }
+
+  function whenPrepared (revision: string, work: () => void): void | Promise<void> {
+    const preparing = prepare(revision)
+    return preparing === undefined ? work() : preparing.then(work)
   }
 
   /**
@@ -81,7 +89,7 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
     if (request.method === 'POST' && isHandshake(request.body)) return begin(request, reply)
     const session = openSession(sessions, request)
     switch (request.method) {
-      case 'POST': return post(session, request, reply)
+      case 'POST': return whenPrepared(session.revision, () => post(session, request, reply))
       case 'GET': return listen(session, request, reply)
       default: return end(session, request, reply)
     }

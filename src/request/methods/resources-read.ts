@@ -42,7 +42,12 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
           const round = openRound(request, { method: METHOD, name: uri }, params)
           const context = new HandlerReadContext(request, round, dependencies, match.resource, uri)
           return runRound(request, round, timeoutMs, () => readMatch(match, context), (output) => {
-            const result = readResult(request.snapshot.writer, output, { uri, mimeType, cache })
+            const { reads, writer } = request.snapshot
+            const metadata = { uri, mimeType, cache }
+            // The URIs of a template are too many to keep.
+            const result = match.kind === 'resource'
+              ? reads.write(output, metadata)
+              : readResult(writer, output, metadata)
             if (result === undefined) throw resourceNotFound(asked)
             return result
           })

@@ -39,13 +39,13 @@ export function openRound (
  * Runs the handler and makes the result of its output. When the client must answer something first, the
  * result is an InputRequiredResult, and the output or the error of the handler is ignored.
  */
-export function runRound<T> (
+export function runRound<T, R extends string | Buffer = string> (
   request: RequestContext,
   round: InputRound,
   timeoutMs: number,
   run: () => T | Promise<T>,
-  toResult: (output: T) => string | Promise<string>
-): string | Promise<string> {
+  toResult: (output: T) => R | Promise<R>
+): string | R | Promise<string | R> {
   const finish = (output: T, limitMs?: number) => settle(request, round, {
     toResult () {
       round.finish?.()
@@ -67,14 +67,16 @@ export function runRound<T> (
     : finish(output, timeoutMs)
 }
 
-interface HandlerEnd {
+interface HandlerEnd<R> {
   readonly hasFailed?: boolean
-  toResult (): string | Promise<string>
+  toResult (): R | Promise<R>
   /** Limits work of the round that still runs. `undefined` if the time limit has begun. */
   readonly limitMs: number | undefined
 }
 
-function settle (request: RequestContext, round: InputRound, end: HandlerEnd): string | Promise<string> {
+function settle<R extends string | Buffer> (
+  request: RequestContext, round: InputRound, end: HandlerEnd<R>
+): string | R | Promise<string | R> {
   const { hasFailed, toResult, limitMs } = end
   const settled = round.settle(hasFailed)
   if (settled !== undefined) {

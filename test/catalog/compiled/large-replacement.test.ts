@@ -88,3 +88,13 @@ t.test('a snapshot that another has replaced is not replaced once more', async (
   t.equal(catalog.replace(first, third), false)
   t.equal(catalog.current, second)
 })
+
+t.test('when all of 5,000 tools change, others have turns while they are compared', async (t) => {
+  const load = createLoads()
+  const [before, after] = [await load(ALL), await load(ALL.map((_, index) => tool(index, 'Other.')))]
+  let turns = 0
+  const change = await findCatalogChange(before, after, () => { turns++; return undefined })
+  t.strictSame(change, { lists: [{ list: 'tools', seenBy: [[]] }], updated: [] })
+  // Two lists of 5,000 entries, three times each, in steps of 500.
+  t.ok(turns >= 60, `${turns} turns`)
+})

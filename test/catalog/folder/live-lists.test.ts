@@ -242,8 +242,8 @@ t.test('what is not listed again keeps its pages and its forms', async (t) => {
   const tools = [at(defineTool({ name: 'tool', run: () => '' }))]
   const { live } = await open(t, { tools, templates: [templateOf(notes)] })
   const anyone = { scopes: new Set<string>() }
-  const toLegacy = createLegacySnapshots()
-  const snapshots = () => [live.catalog.current, toLegacy(live.catalog.current, '2025-06-18')]
+  const forms = createLegacySnapshots()
+  const snapshots = () => [live.catalog.current, forms.in(live.catalog.current, '2025-06-18')]
   const pagesOf = () => snapshots().map((snapshot) => {
     const { tools, resources } = snapshot.view(anyone)
     return [tools.page(undefined), resources.page(undefined)]

@@ -10,7 +10,7 @@ import type { LocatedTool } from '../../compiled/contents.ts'
 import type { ModuleGraph } from '../../modules/module-graph.ts'
 import type { FileModule } from '../../modules/reusable-modules.ts'
 import { SourceModule } from '../../modules/source-module.ts'
-import { yieldToRequests } from '../../modules/yield-to-requests.ts'
+import { yieldToRequests } from '../../../base/yield-to-requests.ts'
 import { toStamp, type FolderFile } from './folder-files.ts'
 
 /** Reading a small file at once takes a tenth of the CPU time of a stream. */

@@ -4,7 +4,7 @@ import type { Broadcast } from '../../../store/changes/broadcast.ts'
 import type { ChangeEvent } from '../../../store/changes/change-event.ts'
 import type { CatalogChange } from '../../compiled/catalog-change.ts'
 import type { ListChange } from '../../compiled/lists/list-changes.ts'
-import { yieldToRequests } from '../../modules/yield-to-requests.ts'
+import { yieldToRequests } from '../../../base/yield-to-requests.ts'
 
 /** In one event: an event is one message between replicas. */
 const MAX_SEEN_BY = 100

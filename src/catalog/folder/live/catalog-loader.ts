@@ -7,7 +7,7 @@ import { createDependencyOpener } from '../../compiled/dependencies/dependency-o
 import type { LoadGuard } from '../../compiled/load-guard.ts'
 import { CatalogError, type Problem } from '../../compiled/problem.ts'
 import type { Snapshot } from '../../compiled/snapshot.ts'
-import { yieldToRequests } from '../../modules/yield-to-requests.ts'
+import { yieldToRequests } from '../../../base/yield-to-requests.ts'
 import type { CatalogFolder } from '../catalog-folder.ts'
 import { SERVER_FILE } from '../server-yaml.ts'
 import { createPassedOverLog, type CatalogLog } from './catalog-log.ts'

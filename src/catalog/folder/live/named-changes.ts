@@ -1,6 +1,6 @@
 // What changed between two loads of a catalog, by name, for people.
 
-import type { OfferTurn } from '../../../base/stepwise.ts'
+import { runInTurns, visitAll, type OfferTurn, type Stepwise } from '../../../base/stepwise.ts'
 import type { LoadedCatalog } from '../../compiled/catalog.ts'
 import type { CompiledPrimitive } from '../../compiled/compiled-primitive.ts'
 import type { CatalogContents } from '../../compiled/contents.ts'
@@ -36,11 +36,11 @@ export async function findNamedChanges (
 ): Promise<string[]> {
   const edited = findEdited(before.fileDigests, contents.fileDigests)
   await yieldToRequests()
-  const { keys, files: defining } = findDefinedIn(edited, contents)
+  const { keys, files: defining } = await runInTurns(findDefinedIn(edited, contents), yieldToRequests)
   const lines: string[] = []
   for (const [kind, of] of Object.entries(KINDS)) {
-    await yieldToRequests()
-    const changes = compare(of(before.snapshot), of(snapshot), (key) => keys.has(key))
+    const compared = compare(of(before.snapshot), of(snapshot), (key) => keys.has(key))
+    const changes = await runInTurns(compared, yieldToRequests)
     lines.push(...changes.map(([sign, key]) => `${sign} ${kind} ${key}`))
   }
   const others = [...edited].filter((file) => !defining.has(file))
@@ -58,9 +58,9 @@ function findEdited (before: Digests, after: Digests): ReadonlySet<string> {
 }
 
 /** Finds the primitives that these files define, by name or URI, and the files that define any. */
-function findDefinedIn (
+function * findDefinedIn (
   edited: ReadonlySet<string>, { tools, prompts, resources, templates }: CatalogContents
-): { readonly keys: ReadonlySet<string>, readonly files: ReadonlySet<string> } {
+): Stepwise<{ readonly keys: ReadonlySet<string>, readonly files: ReadonlySet<string> }> {
   const keys = new Set<string>()
   const files = new Set<string>()
   const add = (key: string, file: string): void => {
@@ -68,26 +68,32 @@ function findDefinedIn (
     keys.add(key)
     files.add(file)
   }
-  for (const { definition, file } of tools) add(definition.name, file)
-  for (const { definition, file } of prompts) add(definition.name, file)
-  for (const { definition, file } of resources) add(definition.uri, file)
-  for (const { definition, file } of templates) add(definition.uriTemplate, file)
+  yield * visitAll(tools, ({ definition, file }) => add(definition.name, file))
+  yield * visitAll(prompts, ({ definition, file }) => add(definition.name, file))
+  yield * visitAll(resources, ({ definition, file }) => add(definition.uri, file))
+  yield * visitAll(templates, ({ definition, file }) => add(definition.uriTemplate, file))
   return { keys, files }
 }
 
+type NamedChange = readonly [sign: '+' | '~' | '-', key: string]
+
 /** The keys that are new, gone, or have another entry; and those that `isEdited`. */
-function compare (
+function * compare (
   before: readonly CompiledPrimitive[], after: readonly CompiledPrimitive[],
   isEdited: (key: string) => boolean
-): Array<readonly [sign: string, key: string]> {
+): Stepwise<NamedChange[]> {
   const span = findChangedSpan(
     before, after, (a, b) => (a === b || (a.key === b.key && a.json === b.json)) && !isEdited(b.key)
   )
-  const old = new Map(span.before.map(({ key, json }) => [key, json]))
-  const next = new Set(span.after.map(({ key }) => key))
-  const changed = span.after.filter(({ key, json }) => old.get(key) !== json || isEdited(key))
-  return [
-    ...changed.map(({ key }) => [old.has(key) ? '~' : '+', key] as const),
-    ...span.before.filter(({ key }) => !next.has(key)).map(({ key }) => ['-', key] as const)
-  ]
+  yield
+  const old = new Map<string, string>()
+  yield * visitAll(span.before, ({ key, json }) => old.set(key, json))
+  const next = new Set<string>()
+  const changes: NamedChange[] = []
+  yield * visitAll(span.after, ({ key, json }) => {
+    next.add(key)
+    if (old.get(key) !== json || isEdited(key)) changes.push([old.has(key) ? '~' : '+', key])
+  })
+  yield * visitAll(span.before, ({ key }) => { if (!next.has(key)) changes.push(['-', key]) })
+  return changes
 }

@@ -1,7 +1,7 @@
 // A row of the table of transitions, and what several rows need.
 
-import type { TaskEvent } from './events.ts'
-import { formOf, type TaskPhase, type TaskRecord } from './record.ts'
+import type { TaskEvent } from '../events.ts'
+import { formOf, type TaskPhase, type TaskRecord } from '../record.ts'
 
 type EventType = TaskEvent['type']
 type EventOf<E extends EventType> = Extract<TaskEvent, { type: E }>

@@ -1,8 +1,8 @@
 // The transitions of an ended task whose work is undone. Its status never changes.
 
-import type { JournalMembers } from './events.ts'
-import { endOfRun, formOf, type JournalRecord, type TaskRecord } from './record.ts'
-import { toRetried } from './retried-journal.ts'
+import type { JournalMembers } from '../events.ts'
+import { endOfRun, formOf, type JournalRecord, type TaskRecord } from '../record.ts'
+import { toRetried } from '../retried-journal.ts'
 import {
   EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, reclaim, row, type TransitionRow
 } from './transition-row.ts'

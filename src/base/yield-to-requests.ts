@@ -1,6 +1,6 @@
-// Loading and announcing a catalog share the thread with requests.
+// Long work, such as the load of a catalog, shares the thread with requests.
 
-import { clock } from '../../base/time.ts'
+import { clock } from './time.ts'
 
 /** How long such work may keep the event loop busy before it lets requests run, in milliseconds. */
 const MAX_BUSY_MS = 3

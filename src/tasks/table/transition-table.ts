@@ -3,12 +3,12 @@
 
 import {
   taskExpired, taskInterrupted, taskOutdated, taskPoisoned, type ProtocolError
-} from '../protocol/errors.ts'
-import type { JournalMembers } from './events.ts'
-import { addQuestions, findAnswers, hasAnswer } from './questions.ts'
+} from '../../protocol/errors.ts'
+import type { JournalMembers } from '../events.ts'
+import { addQuestions, findAnswers, hasAnswer } from '../questions.ts'
 import {
   endOfRun, formOf, hasSameRights, isAsleep, openQuestions, type TaskPhase, type TaskRecord
-} from './record.ts'
+} from '../record.ts'
 import {
   EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, reclaim, row, type TransitionRow
 } from './transition-row.ts'
