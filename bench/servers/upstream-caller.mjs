@@ -60,7 +60,8 @@ async function openTrivet () {
     name: 'bench', url, allowPrivate: true, auth: { type: 'secret', header: 'x-key', value: 'k' }
   })
   const settings = { values: new Map(), secrets: new Map(), isComplete: true }
-  const compiled = compileUpstream(definition, settings, (place, rule) => { throw new Error(`${place}: ${rule}`) })
+  const fail = (place, rule) => { throw new Error(`${place}: ${rule}`) }
+  const compiled = compileUpstream(definition, settings, fail)
   const log = { debug () {}, warn () {} }
   const upstreams = createUpstreams({ log, workerCount: 1 })
   upstreams.onCall = createUpstreamMetrics(new Registry())
