@@ -2,8 +2,9 @@
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Authenticator } from './access/authentication.ts'
+import { CallerTokens } from './access/caller-tokens.ts'
 import { createTokenWatch, type TokenWatch } from './access/token-watch.ts'
-import { openAuthenticator } from './app/access.ts'
+import { mayBeAnonymous, openAuthenticator } from './app/access.ts'
 import { openFiles } from './app/files.ts'
 import { registerRoutes } from './app/http.ts'
 import {
@@ -153,14 +154,17 @@ async function openService (
 
   const audit = await lifecycle.open(openAuditLog(config.auditFile, log))
   const admitsAnonymous = mayBeAnonymous(config, ownAuthenticator)
-  const basis = { config, environment, log, clock, guard, admitsAnonymous }
+  const tokens = ownAuthenticator === undefined ? new CallerTokens() : undefined
+  const basis = { config, environment, log, clock, guard, admitsAnonymous, tokens }
   const parts: CheckedPart[] = []
   // Before the state: a start without usable tokens leaves no file with a secret behind.
-  const authenticator = ownAuthenticator ?? await lifecycle.open(openAuthenticator(config, log, parts))
+  const authenticator = ownAuthenticator ?? await lifecycle.open(
+    openAuthenticator(config, log, parts, tokens)
+  )
   const state = await openServiceState(basis, lifecycle, openTransport)
-  const { backend, live, catalog } = state
+  const { backend, live, catalog, credentials } = state
   const files = await lifecycle.open(openFiles(config, state))
-  const tasks = lifecycle.add(openTasks(state))
+  const tasks = lifecycle.add(openTasks(state, credentials.taskTokens(catalog)))
   const measures = await openMeasures(state, own ?? {}, tasks)
   const { lifetimes, openStreams, limiter, storePart, metrics, tracer } = measures
   const shedding = lifecycle.add(measures.shedding)
@@ -191,8 +195,9 @@ async function openService (
     closeRest: async () => await lifecycle.close()
   })
   const readiness = new Readiness(shutdown, () => [storePart, ...parts, ...toCheckedParts(catalog.current)])
+  const readSigningKeys = () => credentials.readSigningKeys(catalog)
   registerRoutes(app, config, {
-    authenticator, shutdown, shedding, replies, openStreams, limiter, readiness, eras, files
+    authenticator, shutdown, shedding, replies, openStreams, limiter, readiness, eras, files, readSigningKeys
   })
   const { build, workers, adminToken: token } = own ?? {}
   const operators = metrics && openAdminApp(state, {
@@ -220,12 +225,6 @@ async function openService (
       await admin?.close()
     }
   }
-}
-
-/** Whether requests without a token are served. */
-function mayBeAnonymous ({ auth }: AppConfig, authenticator: Authenticator | undefined): boolean {
-  if (authenticator !== undefined) return authenticator.admitsAnonymous === true
-  return auth.length === 0 || auth.includes('none')
 }
 
 /** The log of an app in a program that gave it none. Its lines are written when the app is closed. */

@@ -14,6 +14,14 @@ import { createRefusalRate } from '../limits/refusal-rate.ts'
 import { audiencesIn, clientIn, rulesIn, type AccessConfig } from '../ops/config/access-settings.ts'
 import { ConfigError } from '../ops/config/config.ts'
 
+/** Whether requests without a token are served. */
+export function mayBeAnonymous (
+  { auth }: AccessConfig, authenticator: Authenticator | undefined
+): boolean {
+  if (authenticator !== undefined) return authenticator.admitsAnonymous === true
+  return auth.length === 0 || auth.includes('none')
+}
+
 interface AccessLog extends StaticTokensLog {
   warn (fields: object, message: string): void
 }

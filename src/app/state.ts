@@ -1,6 +1,7 @@
 // Opens the state: the backend of the settings, the sealer with the secrets, and the catalog.
 
 import type { FastifyBaseLogger } from 'fastify'
+import type { CallerTokens } from '../access/caller-tokens.ts'
 import { type Lifecycle, StartError } from '../base/lifecycle.ts'
 import type { Clock } from '../base/time.ts'
 import { messageOf } from '../base/words.ts'
@@ -22,6 +23,7 @@ import { EVENT_LOG_LIMITS } from '../store/changes/event-log.ts'
 import { StoreUnavailable } from '../store/records/state-store.ts'
 import { createSealer, type Sealer } from '../store/sealing/sealer.ts'
 import { createUpstreams, type OpenTransport, type Upstreams } from '../upstreams/upstreams.ts'
+import { openCredentials, type OpenedCredentials } from './upstreams.ts'
 
 /** What every part of a service may need. */
 export interface ServiceBasis {
@@ -32,6 +34,8 @@ export interface ServiceBasis {
   readonly guard: LoadGuard
   /** Whether requests without a token are served. */
   readonly admitsAnonymous: boolean
+  /** The tokens of callers. Absent if a program that embeds the service finds the principals itself. */
+  readonly tokens: CallerTokens | undefined
 }
 
 export interface OpenedState extends ServiceBasis {
@@ -40,6 +44,7 @@ export interface OpenedState extends ServiceBasis {
   readonly live: LiveCatalog
   readonly catalog: Catalog
   readonly upstreams: Upstreams
+  readonly credentials: OpenedCredentials
 }
 
 /** Rejects with a ConfigError, or with a CatalogError if the catalog does not load. */
@@ -47,13 +52,18 @@ export async function openServiceState (
   basis: ServiceBasis, lifecycle: Lifecycle, openTransport?: OpenTransport
 ): Promise<OpenedState> {
   const backend = await lifecycle.open(openStateBackend(basis, lifecycle.signal))
-  const upstreams = createUpstreams({ log: basis.log, workerCount: basis.config.workerCount, openTransport })
+  const { config, log, tokens } = basis
+  const credentials = openCredentials(config, { log, tokens })
+  const upstreams = createUpstreams({
+    log, workerCount: config.workerCount, credentials: credentials.dependencies, openTransport
+  })
   const live = await lifecycle.open(
     openServedCatalog(basis, backend.broadcast, upstreams.open, lifecycle.signal)
   )
   // A start that fails because of the catalog leaves no file with a secret behind.
   const sealer = openSealer(basis, backend)
-  return { ...basis, backend, sealer, live, catalog: live.catalog, upstreams }
+  credentials.signWith(sealer)
+  return { ...basis, backend, sealer, live, catalog: live.catalog, upstreams, credentials }
 }
 
 async function openStateBackend (

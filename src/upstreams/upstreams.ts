@@ -6,7 +6,7 @@ import type {
 } from '../catalog/compiled/upstreams/open-upstream.ts'
 import { divide } from '../limits/limits.ts'
 import type { ResolveHost } from './checked-lookup.ts'
-import { openCredential } from './open-credential.ts'
+import { openCredential, type CredentialDependencies } from './open-credential.ts'
 import type { CallOutcome, Transport } from './calling-upstream.ts'
 import { Upstream } from './upstream.ts'
 
@@ -16,6 +16,7 @@ export interface UpstreamsOptions {
   readonly log: UpstreamLog
   /** The processes among which the limits of a replica are divided. */
   readonly workerCount: number
+  readonly credentials: CredentialDependencies
   /** Takes the place of connections: a test has stand-ins for upstreams. */
   readonly openTransport?: OpenTransport | undefined
   /** Takes the place of the resolver of the system. */
@@ -34,7 +35,7 @@ export interface Upstreams {
 }
 
 export function createUpstreams (
-  { log, workerCount, openTransport, resolveHost }: UpstreamsOptions
+  { log, workerCount, credentials, openTransport, resolveHost }: UpstreamsOptions
 ): Upstreams {
   const all = new Set<Upstream>()
 
@@ -56,7 +57,7 @@ export function createUpstreams (
       const running = divide(compiled.running, workerCount)
       // A stand-in needs no credential: a test has no authorization server.
       const auth = openTransport === undefined ? compiled.auth : { type: 'none' } as const
-      const credential = await openCredential(auth)
+      const credential = openCredential(auth, compiled.name, credentials)
       const upstream = new Upstream(compiled, {
         transport: await connect(compiled, running),
         credential,

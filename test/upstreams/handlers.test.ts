@@ -123,7 +123,7 @@ t.test('a catalog with wrong upstreams does not load', async (t) => {
   t.match(await load(`
     export const crm = defineUpstream({ name: 'crm', url: 'https://x/', auth: { type: 'claims' } })
     const upstreams = [crm]; ${tool}`),
-  'tools/a.ts: crm.auth: failed: this service has no auth of type claims')
+  "tools/a.ts: crm.auth: failed: auth.type is 'claims', which needs headers or jwt")
   t.equal(await load(`
     const upstreams = [defineUpstream({ name: 'crm', url: 'https://x/', auth })]; ${tool}`), 'it loads')
 })

@@ -9,6 +9,7 @@ import type { AbortCall, UpstreamCaller } from '../../src/catalog/compiled/upstr
 import { createUpstreams } from '../../src/upstreams/upstreams.ts'
 import { until } from '../helpers/deadline.ts'
 import { startUpstream, type UpstreamServer } from './upstream-server.ts'
+import { NO_CREDENTIALS } from './no-credentials.ts'
 
 const SETTINGS = { values: new Map(), secrets: new Map(), isComplete: true }
 
@@ -45,7 +46,9 @@ async function open (
   const compiled = compileUpstream(definition, SETTINGS, fail)
   if (compiled === undefined) throw new Error('not compiled')
   const outcomes: string[] = []
-  const upstreams = createUpstreams({ log: { debug () {}, warn () {} }, workerCount })
+  const upstreams = createUpstreams({
+    log: { debug () {}, warn () {} }, workerCount, credentials: NO_CREDENTIALS
+  })
   upstreams.onCall = (_, outcome) => outcomes.push(outcome)
   const upstream = await upstreams.open(compiled)
   t.teardown(async () => await upstream.close())

@@ -12,6 +12,7 @@ import type { ResolveHost } from '../../src/upstreams/checked-lookup.ts'
 import { readCallTarget } from '../../src/upstreams/target.ts'
 import { createUpstreams } from '../../src/upstreams/upstreams.ts'
 import { openCaller, startUpstream } from './upstream-server.ts'
+import { NO_CREDENTIALS } from './no-credentials.ts'
 
 const BASE = new URL('https://crm.example.com/api/')
 
@@ -220,7 +221,8 @@ function compile (options: Partial<UpstreamOptions<Record<never, never>>>): Comp
 async function openResolved (t: Test, options: Parameters<typeof compile>[0], resolveHost: ResolveHost) {
   const lines: object[] = []
   const log = { debug () {}, warn: (fields: object) => { lines.push(fields) } }
-  const upstream = await createUpstreams({ log, workerCount: 1, resolveHost }).open(compile(options))
+  const upstreams = createUpstreams({ log, workerCount: 1, credentials: NO_CREDENTIALS, resolveHost })
+  const upstream = await upstreams.open(compile(options))
   t.teardown(async () => await upstream.close())
   return { lines, fetch: async (path = 'x') => await upstream.fetch(CALLER, path) }
 }

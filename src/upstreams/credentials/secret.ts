@@ -4,7 +4,7 @@ import type { CompiledAuth } from '../../catalog/compiled/upstreams/compile-upst
 import { HEADER_VALUE } from '../request-head.ts'
 import type { Credential } from './credential.ts'
 
-type AuthOf<T extends CompiledAuth['type']> = Extract<CompiledAuth, { readonly type: T }>
+type CompiledAuthOf<T extends CompiledAuth['type']> = Extract<CompiledAuth, { readonly type: T }>
 
 const NO_HEADERS = Object.freeze({})
 
@@ -13,7 +13,7 @@ export function openNoCredential (): Credential {
 }
 
 /** Throws an Error, without the value, if no header can have it. */
-export function openSecret ({ header = 'authorization', value }: AuthOf<'secret'>): Credential {
+export function openSecret ({ header = 'authorization', value }: CompiledAuthOf<'secret'>): Credential {
   if (!HEADER_VALUE.test(value) || value.trim() !== value) {
     throw new Error('the value has characters that no header can have, such as a line end at its end')
   }
@@ -22,7 +22,7 @@ export function openSecret ({ header = 'authorization', value }: AuthOf<'secret'
 }
 
 /** RFC 7617, section 2. Throws an Error for a user that it cannot represent. */
-export function openBasic ({ user, password }: AuthOf<'basic'>): Credential {
+export function openBasic ({ user, password }: CompiledAuthOf<'basic'>): Credential {
   if (user.includes(':')) throw new Error('the user must not have a colon')
   const pair = Buffer.from(`${user}:${password}`).toString('base64')
   const headers = Object.freeze({ authorization: `Basic ${pair}` })

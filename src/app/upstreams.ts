@@ -1,0 +1,91 @@
+// Opens what the credentials of upstreams need: the exchange of tokens, the tokens that tasks keep, and the
+// keys for the JWTs of this service.
+
+import type { CallerTokens } from '../access/caller-tokens.ts'
+import { TokenExchange } from '../access/token-exchange.ts'
+import type { Catalog } from '../catalog/compiled/catalog.ts'
+import { clientIn, rulesIn } from '../ops/config/access-settings.ts'
+import type { ServiceConfig } from '../ops/config/config.ts'
+import type { Sealer } from '../store/sealing/sealer.ts'
+import { createSigningKeys, type SigningKeys } from '../store/sealing/signing-keys.ts'
+import type { UpstreamTokens } from '../tasks/calls/upstream-tokens.ts'
+import type { CredentialLog } from '../upstreams/credentials/bearer-token.ts'
+import { KeptTokens } from '../upstreams/credentials/kept-tokens.ts'
+import { createTaskTokens } from '../upstreams/credentials/task-tokens.ts'
+import type { CredentialDependencies } from '../upstreams/open-credential.ts'
+
+interface CredentialOptions {
+  readonly log: CredentialLog
+  /** The tokens of callers. Absent if a program that embeds the service finds the principals itself. */
+  readonly tokens: CallerTokens | undefined
+}
+
+export interface OpenedCredentials {
+  readonly dependencies: CredentialDependencies
+  /** Gives the secrets of the service, which are opened after the catalog. */
+  signWith (sealer: Sealer): void
+  /** What tasks keep for the upstreams that their tools name. */
+  taskTokens (catalog: Pick<Catalog, 'current'>): UpstreamTokens
+  /** Returns the public keys, as JSON, while the catalog has an upstream that may get JWTs. */
+  readSigningKeys (catalog: Pick<Catalog, 'current'>): string | undefined
+}
+
+export function openCredentials (
+  config: ServiceConfig, { log, tokens }: CredentialOptions
+): OpenedCredentials {
+  const { auth: modes, authIssuers: issuers, publicUrl } = config
+  const client = clientIn(config)
+  const { exchange: form } = rulesIn(config)
+  const asksServer = modes.includes('jwt') || modes.includes('introspection')
+  const mayExchange = asksServer && (issuers.length === 1 || client?.privateKey !== undefined)
+  const exchange = mayExchange && tokens !== undefined && client !== undefined
+    ? new TokenExchange({ issuers, tokens, client, form })
+    : undefined
+  const kept = new KeptTokens()
+  let sealer: Sealer | undefined
+  let keys: SigningKeys | undefined
+
+  /** Derives the keys at their first use. */
+  function readKeys (): SigningKeys {
+    if (sealer === undefined) throw new Error('the secrets of the service are not open yet')
+    keys ??= createSigningKeys(sealer)
+    return keys
+  }
+
+  return {
+    dependencies: {
+      log,
+      exchange,
+      kept,
+      own: { issuer: issuers[0], client },
+      facts: {
+        modes,
+        issuers,
+        publicUrl,
+        form,
+        client: client && (client.privateKey === undefined ? 'secret' : 'key'),
+        hasOwnAuthenticator: tokens === undefined
+      },
+      openSigner () {
+        const { current: { privateKey: key, publicKey: { kid } } } = readKeys()
+        if (publicUrl === undefined) throw new Error('TRIVET_PUBLIC_URL is not set')
+        return { issuer: publicUrl, key, kid }
+      }
+    },
+    signWith (opened) { sealer = opened },
+    taskTokens: (catalog) => createTaskTokens({
+      exchange,
+      kept,
+      log,
+      exchangesOf (name) {
+        const tool = catalog.current.primitives.tools.find(({ key }) => key === name)
+        return (tool?.upstreams ?? []).flatMap(
+          ({ name, auth }) => auth.type === 'exchange' ? [{ name, auth }] : []
+        )
+      }
+    }),
+    readSigningKeys: ({ current: { upstreams } }) => (
+      upstreams.some(({ auth }) => auth === 'claims') ? readKeys().jwks : undefined
+    )
+  }
+}
