@@ -53,7 +53,9 @@ function describe (
 function describeCredential (failure: CredentialFailure | undefined): string {
   switch (failure) {
     case 'caller': return 'must know which user calls. The user must sign in, and call again.'
-    case 'refused': return 'cannot be called for this user: access was refused. The same call fails again.'
+    case 'refused':
+      return 'cannot be called for this user: access was refused. The user may have to sign in again, or ' +
+        'needs access there.'
     default: return `cannot be called now: signing in there failed. ${LATER}`
   }
 }

@@ -11,6 +11,8 @@ export interface ExchangeSettings {
   readonly targets: readonly string[]
   /** Whether a refresh token comes with an exchanged one. On behalf of users, if the scope asks for it. */
   readonly hasRefreshTokens?: boolean
+  /** Whether a refresh token counts once. A second use takes back all that came from the exchange. */
+  readonly rotates?: boolean
   /** The life of exchanged tokens, in seconds. 300 by default. */
   readonly ttlSeconds?: number
   /** Subjects whose tokens were taken back. */
@@ -19,6 +21,8 @@ export interface ExchangeSettings {
   readonly refuse?: (subject: string) => string | undefined
   /** Told of each exchange. */
   readonly onExchange?: (subject: string, parameters: Parameters) => void
+  /** Told of each token that it gives. */
+  readonly onToken?: (token: string) => void
 }
 
 interface Parameters {
@@ -99,8 +103,10 @@ export function registerExchange (
     const refresh = hasRefreshToken && await new provider.RefreshToken({
       ...own, resource: target, rotations: 0, iiat: Math.floor(Date.now() / 1000)
     }).save()
+    const accessToken = await access.save()
+    for (const token of [accessToken, refresh]) if (typeof token === 'string') settings.onToken?.(token)
     ctx.body = {
-      access_token: await access.save(),
+      access_token: accessToken,
       expires_in: settings.ttlSeconds ?? 300,
       token_type: 'Bearer',
       scope,

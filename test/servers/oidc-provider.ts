@@ -45,6 +45,7 @@ function toConfiguration (
     scopes: ['openid', 'offline_access', ...scopes],
     cookies: { keys: ['the secret of a test'] },
     findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    ...(exchange?.rotates !== undefined && { rotateRefreshToken: exchange.rotates }),
     issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
     ttl: {
       AccessToken: tokenTtlSeconds,

@@ -4,7 +4,7 @@ import { AuthenticationUnavailable } from '../../access/authentication.ts'
 import { TokenRefused } from '../../access/token-endpoint.ts'
 import { NothingToExchange } from '../../access/token-exchange.ts'
 import {
-  CredentialError, type Credential, type CredentialCaller, type CredentialHeaders
+  CredentialError, type Credential, type CredentialCaller, type CredentialFailure, type CredentialHeaders
 } from './credential.ts'
 
 /** Gives tokens to calls. */
@@ -13,10 +13,12 @@ export interface TokenSource {
   read (caller: CredentialCaller): string | Promise<string>
   /** Drops a token that the upstream has refused. Returns whether `read` may give another one. */
   forget (caller: CredentialCaller, refused: string): boolean
+  /** What a refusal of the authorization server means: whether this caller can do something about it. */
+  readonly refusal: CredentialFailure
 }
 
 /** Calls with a bearer token: RFC 6750, section 2.1. */
-export function createBearerCredential ({ read, forget }: TokenSource): Credential {
+export function createBearerCredential ({ read, forget, refusal }: TokenSource): Credential {
   /** The token that each caller got last: the upstream may refuse one that was replaced meanwhile. */
   const given = new WeakMap<CredentialCaller, string>()
 
@@ -31,10 +33,10 @@ export function createBearerCredential ({ read, forget }: TokenSource): Credenti
         const token = read(caller)
         if (typeof token === 'string') return toHeaders(caller, token)
         return token.then((late) => toHeaders(caller, late), (error: unknown) => {
-          throw toCredentialError(error)
+          throw toCredentialError(error, refusal)
         })
       } catch (error) {
-        throw toCredentialError(error)
+        throw toCredentialError(error, refusal)
       }
     },
     forget (caller) {
@@ -45,9 +47,9 @@ export function createBearerCredential ({ read, forget }: TokenSource): Credenti
 }
 
 /** Returns other errors as they are, such as the reason of a signal. */
-function toCredentialError (error: unknown): unknown {
+function toCredentialError (error: unknown, refusal: CredentialFailure): unknown {
   if (error instanceof NothingToExchange) return new CredentialError('caller', error.message)
-  if (error instanceof TokenRefused) return new CredentialError('refused', error.message)
+  if (error instanceof TokenRefused) return new CredentialError(refusal, error.message)
   if (error instanceof AuthenticationUnavailable) return new CredentialError('unavailable', error.message)
   return error
 }

@@ -28,7 +28,8 @@ export interface Credential {
 
 /**
  * Why there is no credential. `caller`: this caller can have none, such as an anonymous one. `refused`: the
- * authorization server refuses it. `unavailable`: the authorization server does not answer as it must.
+ * authorization server refuses it for this caller. `unavailable`: the authorization server does not answer as
+ * it must, or gives this service none.
  */
 export type CredentialFailure = 'caller' | 'refused' | 'unavailable'
 

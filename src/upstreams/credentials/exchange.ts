@@ -27,7 +27,8 @@ export function createExchangeCredential (
         exchange.tokenFor(caller.principal, target, caller.signal)
     },
     forget: ({ principal }, refused) => kept.forget(principal, upstream, refused) ??
-      exchange?.forget(principal, target, refused) ?? false
+      exchange?.forget(principal, target, refused) ?? false,
+    refusal: 'refused'
   })
 }
 

@@ -2,6 +2,7 @@
 // principal, as its first run had the token of the caller: no handler and no log line gets them.
 
 import type { Principal } from '../../access/principal.ts'
+import { TokenRefused } from '../../access/token-endpoint.ts'
 import {
   NothingToExchange, usableMs, type KeptToken, type KeptTokensByName, type TokenExchange
 } from '../../access/token-exchange.ts'
@@ -78,7 +79,11 @@ export class KeptTokens {
       const tokens = { ...run.tokens, [upstream]: renewed }
       await run.keep(tokens)
       run.tokens = tokens
-    }).then(({ accessToken }) => accessToken).finally(() => run.renewing.delete(upstream))
+    }).then(({ accessToken }) => accessToken, (error: unknown) => {
+      // The refresh token has expired, or was taken back. A new call of the user begins with new tokens.
+      if (error instanceof TokenRefused) throw new NothingToExchange(`${OVER} (${error.message})`)
+      throw error
+    }).finally(() => run.renewing.delete(upstream))
     run.renewing.set(upstream, renewing)
     renewing.catch(() => {})
     return renewing

@@ -36,7 +36,9 @@ export function createServiceCredential<V> (
   const token = new ServiceToken({ issuer, client, target: { audience, resource, scopes, onMissingScopes } })
   return createBearerCredential({
     read: ({ signal }) => token.read(signal),
-    forget: (_, refused) => token.forget(refused)
+    forget: (_, refused) => token.forget(refused),
+    // It is about the client of the service, whoever calls.
+    refusal: 'unavailable'
   })
 }
 

@@ -96,6 +96,17 @@ t.test('service calls with one token of the service, for all', async (t) => {
   t.equal(server.requestsOf('/token'), 1)
 })
 
+t.test('a refusal of the service itself is no fault of the caller', async (t) => {
+  const { server } = await openExchange(t)
+  const own = { issuer: server.issuer, client: CLIENT }
+  const credential = createServiceCredential({ type: 'service', resource: 'no URI' }, {
+    upstream: 'crm', settings: {}, own, log: createReadableLog().logger
+  })
+  await t.rejects(async () => await credential.headers(callerOf(ANONYMOUS)), {
+    name: 'CredentialError', failure: 'unavailable', message: /gives no token: invalid_target$/
+  })
+})
+
 t.test('a token of the service is renewed by one request while the old one serves', async (t) => {
   let now = 0
   t.teardown(replaceTime({ monotonic: () => now }))
@@ -227,11 +238,11 @@ for (const behavesAs of ['keycloak', 'entra'] as const) {
     kept.attach(next, { crm: { ...records[0]?.['crm'] ?? first, expiresAt: 0 } }, async () => {})
     t.strictSame(readToken(await tokenOf(credential, callerOf(next))).subject, 'alice')
 
-    // What cannot be written is not used.
+    // A refresh token that does not count any more: a new call of the user begins with new tokens.
     const failing = toLaterRun(alice)
     kept.attach(failing, { crm: { ...first, expiresAt: 0, refreshToken: 'used' } }, async () => {})
     await t.rejects(async () => await credential.headers(callerOf(failing)), {
-      name: 'CredentialError', failure: 'refused'
+      name: 'CredentialError', failure: 'caller', message: /must call the tool again \(.*invalid_grant\)$/
     })
   })
 }
