@@ -32,7 +32,8 @@ const BLOCK = /^```(\S*)(?: +(\S+))?\n([^]*?)^```$/gm
 
 export async function readPages (): Promise<readonly Page[]> {
   const docs = (await readdir(join(ROOT, 'docs'))).toSorted().map((file) => `docs/${file}`)
-  return await Promise.all(['README.md', 'deploy/README.md', ...docs].map(async (name) => {
+  const others = ['README.md', 'deploy/README.md', 'examples/internal-api/README.md']
+  return await Promise.all([...others, ...docs].map(async (name) => {
     return readPage(name, await readFile(join(ROOT, name), 'utf8'))
   }))
 }

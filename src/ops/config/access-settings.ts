@@ -36,7 +36,7 @@ export const ACCESS_SETTINGS = {
       '`realm_access.roles`.'),
   authClientId: setting('TRIVET_AUTH_CLIENT_ID', text('a client id', /\S/), undefined,
     'The id of the service at its authorization server, for `introspection` and for ' +
-      '[upstreams](upstreams.md#credentials).'),
+      '[upstreams](upstreams.md#who-calls).'),
   authClientSecret: secret(setting('TRIVET_AUTH_CLIENT_SECRET', text('a secret', /\S/), undefined,
     'The secret of the service at its authorization server.')),
   authClientKey: secret(setting('TRIVET_AUTH_CLIENT_KEY',
