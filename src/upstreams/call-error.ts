@@ -15,6 +15,9 @@ export class CallError extends Error {
     this.code = code
     this.failure = failure
   }
+
+  /** Whether there is no credential for this caller, and there may be one for others. */
+  get isOfCaller (): boolean { return this.failure === 'caller' || this.failure === 'refused' }
 }
 
 /** The host has an address that no call may go to. */

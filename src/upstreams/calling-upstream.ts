@@ -23,8 +23,11 @@ export interface CallRequest {
   readonly signal: AbortSignal | undefined
 }
 
-/** How a call ended, for metrics. `cancelled`: its request or its handler wanted no more of it. */
-export type CallOutcome = UpstreamErrorCode | 'ok' | 'server_error' | 'invalid' | 'cancelled'
+/**
+ * How a call ended, for metrics. `caller`: there is no credential for this caller, and `credential` means that
+ * there is none for anybody. `cancelled`: its request or its handler wanted no more of it.
+ */
+export type CallOutcome = UpstreamErrorCode | 'ok' | 'server_error' | 'invalid' | 'caller' | 'cancelled'
 
 /** Sends requests to one origin. */
 export interface Transport {

@@ -267,7 +267,7 @@ export class UpstreamCall implements CredentialCaller {
   }
 
   #toOutcome (failure: Error | undefined): CallOutcome {
-    if (failure instanceof CallError) return failure.code
+    if (failure instanceof CallError) return failure.isOfCaller ? 'caller' : failure.code
     if (this.#stopped !== undefined) return 'cancelled'
     if (this.#status === undefined || failure instanceof TypeError) return 'invalid'
     return this.#status >= 500 ? 'server_error' : 'ok'

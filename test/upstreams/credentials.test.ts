@@ -98,7 +98,8 @@ t.test('a call without a credential says why, and no cause', async (t) => {
       const error: unknown = await crm.fetch(CALLER, 'x').catch((reason: unknown) => reason)
       t.match(error, { code: 'credential', upstream: 'crm', message: messages[failure] })
       t.notMatch(String(error), 'the cause')
-      t.match(lines, [{ outcome: 'credential', err: { message: 'the cause', failure } }])
+      const outcome = failure === 'unavailable' ? 'credential' : 'caller'
+      t.match(lines, [{ outcome, err: { message: 'the cause', failure } }])
     }
   }
   t.equal(upstream.requests, 0)

@@ -65,7 +65,7 @@ t.test('what the issuer has taken back calls nothing, and the model can say what
   t.equal(await call(alice), 'alice')
   t.equal(crm.requests, 1)
   t.match(log.lines.filter(({ msg }) => msg === 'upstream call failed'), [
-    { upstream: 'crm', outcome: 'credential', err: { failure: 'refused', message: /invalid_grant$/ } }, {}
+    { upstream: 'crm', outcome: 'caller', err: { failure: 'refused', message: /invalid_grant$/ } }, {}
   ])
 })
 
