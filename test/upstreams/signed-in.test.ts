@@ -177,7 +177,7 @@ t.test('a reload that changes who calls lets running calls end, and later ones c
         return seen.join(' ')
       }
     })`
-  const { call, folder, reload, catalog } = await serveSignedIn(t, issuer, crm, {
+  const { call, folder, reload, catalog, log } = await serveSignedIn(t, issuer, crm, {
     files: { 'tools/who.ts': slow }
   })
   const alice = await signFor(issuer, 'alice')
@@ -189,6 +189,11 @@ t.test('a reload that changes who calls lets running calls end, and later ones c
   await until(() => catalog.current.version !== version, 'the new catalog')
   t.equal(await call(alice), Array.from({ length: 4 }, () => CLIENT.clientId).join(' '))
   t.strictSame(await Promise.all(running), Array.from({ length: 2 }, () => 'alice alice alice alice'))
+
+  await writeFile(join(folder, 'lib/crm.ts'), crmModule(crm.url, "auth: { type: 'exchange' }"))
+  reload()
+  await until(() => log.text().includes('an audience, a resource or scopes'), 'the problem')
+  t.match(await call(alice), CLIENT.clientId, 'a catalog with a problem is not served')
 })
 
 t.test('clocks that are 90 s apart from that of the issuer change nothing', async (t) => {
