@@ -56,6 +56,8 @@ export function registerExchange (
 
   /** Resolves to the subject, or rejects for a token of another issuer or audience. */
   async function readSubject (token: string): Promise<string> {
+    const opaque = await provider.AccessToken.find(token)
+    if (opaque?.accountId !== undefined) return opaque.accountId
     const { payload } = await jwtVerify(token, keys, {
       issuer, ...(behavior.audience !== undefined && { audience: behavior.audience })
     })

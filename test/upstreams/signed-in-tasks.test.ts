@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { CLIENT } from '../access/exchange-setup.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
+import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { startService } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'
@@ -113,6 +114,33 @@ t.test('without keep, and after the end of what is kept, the user must call agai
     t.match(result, { isError: true, content: [{ text: message }] })
     t.equal(crm.taken.length, 1)
   }
+})
+
+t.test('a client without tasks gets what a later run says', async (t) => {
+  const { url, sign, crm } = await openSignedIn(t, {
+    definition: keeping(true), files: { 'tools/later.ts': later([1200]).replace('required', 'allowed') }
+  })
+  const user = `Bearer ${await sign('alice')}`
+  const client = new TaskClient(async (parts) => await post(t, url, parts), { user, capabilities: {} })
+  t.equal(textOf({ result: await client.call('later') }), 'alice alice')
+  t.equal(new Set(crm.taken).size, 2)
+})
+
+t.test('undo calls as the user too', async (t) => {
+  const run = later([1200]).replace("return seen.join(' ')", "throw new Error('no more')")
+  const undo = `async undo (_, ctx) { await ctx.fetch(crm, 'undo', { method: 'POST' }) },
+    async run`
+  const { url, sign, crm, log } = await openSignedIn(t, {
+    definition: keeping(true), files: { 'tools/later.ts': run.replace('async run', undo) }
+  })
+  const user = `Bearer ${await sign('alice')}`
+  const client = new TaskClient(async (parts) => await post(t, url, parts), { user })
+  const { taskId } = await client.call('later')
+  await client.until(taskId, 'failed', 20_000)
+  await until(() => crm.seen.some((request) => request.url === '/api/undo'), 'the undo', 20_000)
+  await until(() => crm.taken.length === 3, 'the third call')
+  t.equal(crm.taken[1], crm.taken[2], 'with the token that the task keeps')
+  t.match(log.lines.filter(({ path }) => path === '/api/undo'), [{ status: 200, outcome: 'ok' }])
 })
 
 async function startReplica (t: Test, environment: { readonly [variable: string]: string }) {

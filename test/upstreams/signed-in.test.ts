@@ -11,6 +11,7 @@ import { CLIENT } from '../access/exchange-setup.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { until } from '../helpers/deadline.ts'
 import { QUIET } from '../helpers/quiet-options.ts'
+import { openSession } from '../helpers/session.ts'
 import { post } from '../helpers/stream.ts'
 import {
   AS_CALLER, AS_SERVICE, openSignedIn, RESOURCE, serveSignedIn, signFor, startCrm, startIssuer, WHO
@@ -102,18 +103,19 @@ t.test('callers without a token of an issuer are told that they must sign in', a
 })
 
 t.test('an opaque token is exchanged too', async (t) => {
-  const issuer = await startIssuer(t)
-  const crm = await startCrm(t, issuer)
-  // The issuer keeps no record of a token that only its key has signed, so its answer is a stand-in.
-  const alice = await signFor(issuer, 'alice')
-  const facts = { active: true, iss: issuer.issuer, sub: 'alice', aud: RESOURCE, client_id: 'app', scope: '' }
-  const exp = Math.floor(Date.now() / 1000) + 600
-  issuer.replaceAnswer('/token/introspection', (response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...facts, exp }))
+  const { call, issuer, crm } = await openSignedIn(t, {
+    settings: { format: 'opaque' }, options: { auth: ['introspection'] }
   })
-  const { call } = await serveSignedIn(t, issuer, crm, { options: { auth: ['introspection'] } })
-  t.equal(await call(alice), 'alice')
-  t.strictSame([issuer.requestsOf('/token/introspection'), issuer.requestsOf('/token')], [1, 1])
+  const users = ['alice', 'bob']
+  const tokens = await Promise.all(users.map(
+    async (user) => (await issuer.signIn({ user, scope: 'books:read' })).access_token
+  ))
+  const before = issuer.requestsOf('/token')
+  for (const token of tokens) t.notMatch(token, '.')
+  t.strictSame(await Promise.all(tokens.map(async (token) => await call(token))), users)
+  t.strictSame(await Promise.all(tokens.map(async (token) => await call(token))), users)
+  t.strictSame([issuer.requestsOf('/token/introspection'), issuer.requestsOf('/token') - before], [2, 2])
+  t.equal(new Set(crm.taken).size, 2)
 })
 
 t.test('prompts, resources, lists and completions call as the user', async (t) => {
@@ -159,6 +161,18 @@ t.test('prompts, resources, lists and completions call as the user', async (t) =
     ])
   }
   t.equal(crm.requests, 10)
+})
+
+t.test('a session of an earlier revision calls as the user of each request', async (t) => {
+  const { url, sign, issuer, crm } = await openSignedIn(t)
+  const [first, renewed] = [await sign('alice'), await sign('alice')]
+  const session = await openSession(t, url, { headers: { authorization: `Bearer ${first}` } })
+  const later = session.with({ headers: { authorization: `Bearer ${renewed}` } })
+  for (const one of [session, later]) {
+    t.match((await one.call('who')).response, { result: { content: [{ text: 'alice' }] } })
+  }
+  t.equal(new Set(crm.taken).size, 2, 'the new token of the user is exchanged anew')
+  t.equal(issuer.requestsOf('/token'), 2)
 })
 
 t.test('a reload that changes who calls lets running calls end, and later ones call anew', async (t) => {
