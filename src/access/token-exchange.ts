@@ -29,6 +29,8 @@ export interface TokenExchangeOptions
 export interface KeptToken {
   /** Who made it. */
   readonly issuer: string
+  /** What it is for: see `toTargetName`. */
+  readonly target: string
   readonly accessToken: string
   /** In milliseconds since 1970. */
   readonly expiresAt: number
@@ -165,7 +167,7 @@ export class TokenExchange {
     const { issuer, token } = this.#subjectOf(principal)
     const { request, guard } = this.#open(issuer)
     const exchange = toExchangeRequest(this.#form, token, { ...target, isKept: true })
-    return toKept(issuer, await guard(async () => await request(exchange), ownerOf(principal)))
+    return toKept(issuer, target, await guard(async () => await request(exchange), ownerOf(principal)))
   }
 
   /**
@@ -181,7 +183,7 @@ export class TokenExchange {
     const { request, guard } = this.#open(issuer)
     const refresh = toRefreshRequest(refreshToken, target)
     const issued = await guard(async () => await request(refresh), ownerOf(principal))
-    const renewed = { refreshToken, ...toKept(issuer, issued) }
+    const renewed = { refreshToken, ...toKept(issuer, target, issued) }
     await keep(renewed)
     return renewed
   }
@@ -235,13 +237,21 @@ export function usableMs (lifeMs: number): number {
   return lifeMs - Math.min(CLOCK_LEEWAY_MS, lifeMs / 2)
 }
 
-function toKept (issuer: string, { accessToken, refreshToken, lifeMs }: IssuedToken): KeptToken {
+function toKept (
+  issuer: string, target: ExchangeTarget, { accessToken, refreshToken, lifeMs }: IssuedToken
+): KeptToken {
   return {
     issuer,
+    target: toTargetName(target),
     accessToken,
     expiresAt: clock.now() + lifeMs,
     ...(refreshToken !== undefined && { refreshToken })
   }
+}
+
+/** Returns whom a token is for. Scopes say it where a definition has nothing else. */
+export function toTargetName ({ audience, resource, scopes = [] }: ExchangeTarget): string {
+  return JSON.stringify(audience === undefined && resource === undefined ? scopes : [audience, resource])
 }
 
 /** The owner has the issuer, the subject and the client. */

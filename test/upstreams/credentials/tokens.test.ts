@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import t from 'tap'
 import { ANONYMOUS, type Principal } from '../../../src/access/principal.ts'
-import type { KeptToken } from '../../../src/access/token-exchange.ts'
+import { toTargetName, type KeptToken } from '../../../src/access/token-exchange.ts'
 import type { ExchangeAuth } from '../../../src/author/upstream-auth.ts'
 import { replaceTime } from '../../../src/base/time.ts'
 import type { Credential, CredentialCaller } from '../../../src/upstreams/credentials/credential.ts'
@@ -258,7 +258,11 @@ t.test('a later run without a token that counts is told apart', async (t) => {
   t.equal(token.refreshToken, undefined)
   const lost = { failure: 'caller', name: 'CredentialError' }
   t.throws(() => credential.headers(callerOf(toLaterRun(alice))), lost, 'nothing was kept')
-  for (const tokens of [{}, { mail: token }, { crm: { ...token, expiresAt: Date.now() } }]) {
+  const mail = await exchange.exchangeToKeep(alice, { audience: 'mail' })
+  const kinds = [{}, { mail: token }, { crm: { ...token, expiresAt: Date.now() } }, { crm: mail }]
+  t.equal(toTargetName({ scopes: ['a'] }) === toTargetName({ scopes: ['b'] }), false)
+  t.equal(toTargetName(CRM), toTargetName({ ...CRM, scopes: [] }), 'other scopes are no other service')
+  for (const tokens of kinds) {
     const later = toLaterRun(alice)
     kept.attach(later, tokens, async () => {})
     t.throws(() => credential.headers(callerOf(later)), lost)
