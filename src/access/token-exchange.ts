@@ -33,6 +33,8 @@ export interface KeptToken {
   /** In milliseconds since 1970. */
   readonly expiresAt: number
   readonly refreshToken?: string | undefined
+  /** What it is for: a definition that asks for something else does not get it. */
+  readonly target: string
 }
 
 /** By the names of the upstreams. */
@@ -165,7 +167,8 @@ export class TokenExchange {
     const { issuer, token } = this.#subjectOf(principal)
     const { request, guard } = this.#open(issuer)
     const exchange = toExchangeRequest(this.#form, token, { ...target, isKept: true })
-    return toKept(issuer, await guard(async () => await request(exchange), ownerOf(principal)))
+    const issued = await guard(async () => await request(exchange), ownerOf(principal))
+    return toKept(issuer, target, notItself(issued, token))
   }
 
   /**
@@ -181,7 +184,7 @@ export class TokenExchange {
     const { request, guard } = this.#open(issuer)
     const refresh = toRefreshRequest(refreshToken, target)
     const issued = await guard(async () => await request(refresh), ownerOf(principal))
-    const renewed = { refreshToken, ...toKept(issuer, issued) }
+    const renewed = { refreshToken, ...toKept(issuer, target, issued) }
     await keep(renewed)
     return renewed
   }
@@ -206,9 +209,9 @@ export class TokenExchange {
   ): Promise<string> {
     const { request, guard } = this.#open(issuer)
     try {
-      const issued = await guard(
+      const issued = notItself(await guard(
         async () => await request(toExchangeRequest(this.#form, token, target)), ownerOf(principal)
-      )
+      ), token)
       this.#add(key, issued, principal)
       if (issued.missingScopes.length > 0) target.onMissingScopes?.(issued.missingScopes)
       return issued.accessToken
@@ -235,9 +238,23 @@ export function usableMs (lifeMs: number): number {
   return lifeMs - Math.min(CLOCK_LEEWAY_MS, lifeMs / 2)
 }
 
-function toKept (issuer: string, { accessToken, refreshToken, lifeMs }: IssuedToken): KeptToken {
+/** Throws if the issuer gave the caller's own token: it must reach no upstream. */
+function notItself (issued: IssuedToken, token: string): IssuedToken {
+  if (issued.accessToken !== token) return issued
+  throw new AuthenticationUnavailable('the issuer answered an exchange with the token itself')
+}
+
+/** Two definitions with the same text ask for the same token. */
+export function toTargetKey ({ audience, resource, scopes = [] }: ExchangeTarget): string {
+  return JSON.stringify([audience, resource, scopes])
+}
+
+function toKept (
+  issuer: string, target: ExchangeTarget, { accessToken, refreshToken, lifeMs }: IssuedToken
+): KeptToken {
   return {
     issuer,
+    target: toTargetKey(target),
     accessToken,
     expiresAt: clock.now() + lifeMs,
     ...(refreshToken !== undefined && { refreshToken })
@@ -246,8 +263,7 @@ function toKept (issuer: string, { accessToken, refreshToken, lifeMs }: IssuedTo
 
 /** The owner has the issuer, the subject and the client. */
 function toKey (principal: Principal, token: string, target: ExchangeTarget): string {
-  const { audience, resource, scopes = [] } = target
-  return JSON.stringify([ownerOf(principal), hashToken(token), audience, resource, scopes])
+  return `${ownerOf(principal)} ${hashToken(token)} ${toTargetKey(target)}`
 }
 
 function isFailure (error: unknown): boolean {

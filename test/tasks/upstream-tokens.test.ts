@@ -19,7 +19,9 @@ import { CASES, NOW } from './transition-cases.ts'
 replaceTime({ setTimeout: (callback, ms) => setTimeout(callback, ms).unref() })
 
 const { signal } = new AbortController()
-const TOKEN = { issuer: 'https://id.example', accessToken: 'one', expiresAt: NOW, refreshToken: 'two' }
+const TOKEN = {
+  issuer: 'https://id.example', accessToken: 'one', expiresAt: NOW, refreshToken: 'two', target: 'crm'
+}
 
 /** Runs a tool that calls an upstream, sleeps and calls it again. */
 async function runTask (

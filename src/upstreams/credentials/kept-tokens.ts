@@ -4,7 +4,7 @@
 import type { Principal } from '../../access/principal.ts'
 import { TokenRefused } from '../../access/token-endpoint.ts'
 import {
-  NothingToExchange, usableMs, type KeptToken, type KeptTokensByName, type TokenExchange
+  NothingToExchange, toTargetKey, usableMs, type KeptToken, type KeptTokensByName, type TokenExchange
 } from '../../access/token-exchange.ts'
 import type { ExchangeTarget } from '../../access/token-requests.ts'
 import { unlessAborted } from '../../base/deadline.ts'
@@ -50,7 +50,8 @@ export class KeptTokens {
     const run = this.#runs.get(principal)
     if (run === undefined) return undefined
     const token = Object.hasOwn(run.tokens, upstream) ? run.tokens[upstream] : undefined
-    if (token === undefined) throw new NothingToExchange(OVER)
+    // The definition of this name may be another one by now.
+    if (token?.target !== toTargetKey(renewal.target)) throw new NothingToExchange(OVER)
     const { accessToken, expiresAt, refreshToken } = token
     if (run.refused.get(upstream) !== accessToken && usableMs(expiresAt - clock.now()) > 0) return accessToken
     if (refreshToken === undefined) throw new NothingToExchange(OVER)

@@ -4,7 +4,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import t from 'tap'
 import { ANONYMOUS, type Principal } from '../../../src/access/principal.ts'
-import type { KeptToken } from '../../../src/access/token-exchange.ts'
+import { toTargetKey, type KeptToken } from '../../../src/access/token-exchange.ts'
 import type { ExchangeAuth } from '../../../src/author/upstream-auth.ts'
 import { replaceTime } from '../../../src/base/time.ts'
 import type { Credential, CredentialCaller } from '../../../src/upstreams/credentials/credential.ts'
@@ -12,6 +12,7 @@ import {
   createExchangeCredential, toExchangeTarget
 } from '../../../src/upstreams/credentials/exchange.ts'
 import { KeptTokens } from '../../../src/upstreams/credentials/kept-tokens.ts'
+import { openSecret } from '../../../src/upstreams/credentials/secret.ts'
 import { createServiceCredential } from '../../../src/upstreams/credentials/service.ts'
 import { CLIENT, openExchange, readToken } from '../../access/exchange-setup.ts'
 import { createReadableLog } from '../../helpers/log.ts'
@@ -94,6 +95,12 @@ t.test('service calls with one token of the service, for all', async (t) => {
   t.equal(new Set(tokens).size, 1)
   t.match(decodeJwt(tokens[0] ?? ''), { sub: CLIENT.clientId, aud: 'https://crm.example' })
   t.equal(server.requestsOf('/token'), 1)
+})
+
+t.test('no secret goes into a header of the connection', async (t) => {
+  for (const header of ['Host', 'content-length', 'Transfer-Encoding', 'proxy-authorization', 'expect']) {
+    t.throws(() => openSecret({ type: 'secret', header, value: 'CANARY' }), /is one of the connection/, header)
+  }
 })
 
 t.test('a refusal of the service itself is no fault of the caller', async (t) => {
@@ -258,7 +265,10 @@ t.test('a later run without a token that counts is told apart', async (t) => {
   t.equal(token.refreshToken, undefined)
   const lost = { failure: 'caller', name: 'CredentialError' }
   t.throws(() => credential.headers(callerOf(toLaterRun(alice))), lost, 'nothing was kept')
-  for (const tokens of [{}, { mail: token }, { crm: { ...token, expiresAt: Date.now() } }]) {
+  const others = [{}, { mail: token }, { crm: { ...token, expiresAt: Date.now() } }]
+  // After a reload the name may stand for another service.
+  const elsewhere = { crm: { ...token, target: toTargetKey({ ...CRM, audience: 'mail' }) } }
+  for (const tokens of [...others, elsewhere]) {
     const later = toLaterRun(alice)
     kept.attach(later, tokens, async () => {})
     t.throws(() => credential.headers(callerOf(later)), lost)
