@@ -58,10 +58,14 @@ interface Network {
   isTrusted: boolean
   /** Off while the server fails at the tokens of the network. */
   readonly outage: OutageSwitch
+  /** Until when the server wants no request of the network. */
+  pausedUntil: number
 }
 
 /** After this many failures in a row the server has failed. A single one may be chance. */
 const FAILURES = 3
+/** After it has asked this many networks in a row for a pause, all pause. It may limit one user alone. */
+const PAUSED_NETWORKS = 2
 const MAX_NETWORKS = 10_000
 /** One part of the places is kept for networks whose last token was good. */
 const TRUSTED_PART = 5
@@ -75,13 +79,16 @@ export function createServerGuard (options: ServerGuardOptions): ServerGuard {
   const networks = new LRUCache<string, Network>({ max: MAX_NETWORKS })
   const outage = new OutageSwitch({ failures: FAILURES, cooldownMs, now })
   const waiting: WaitingRequest[] = []
+  /** Those that the server has asked for a pause since its last answer. */
+  const paused = new Set<Network>()
   let asking = 0
   let pausedUntil = -Infinity
 
   function networkOf (name: string): Network {
     const known = networks.get(name)
     if (known !== undefined) return known
-    const network = { isTrusted: false, outage: new OutageSwitch({ failures: FAILURES, cooldownMs, now }) }
+    const ownOutage = new OutageSwitch({ failures: FAILURES, cooldownMs, now })
+    const network = { isTrusted: false, outage: ownOutage, pausedUntil: -Infinity }
     networks.set(name, network)
     return network
   }
@@ -93,17 +100,14 @@ export function createServerGuard (options: ServerGuardOptions): ServerGuard {
   }
 
   function mayStart (network: Network): boolean {
-    return now() >= pausedUntil && asking < partOf(maxAsking, network)
+    return now() >= Math.max(pausedUntil, network.pausedUntil) && asking < partOf(maxAsking, network)
   }
 
   /** The requests of trusted networks come first. */
   function takeNext (): WaitingRequest | undefined {
-    const trusted = waiting.findIndex(({ network }) => network.isTrusted)
-    const index = Math.max(trusted, 0)
-    const next = waiting[index]
-    if (next === undefined || !mayStart(next.network)) return undefined
-    waiting.splice(index, 1)
-    return next
+    const trusted = waiting.findIndex(({ network }) => network.isTrusted && mayStart(network))
+    const index = trusted === -1 ? waiting.findIndex(({ network }) => mayStart(network)) : trusted
+    return index === -1 ? undefined : waiting.splice(index, 1)[0]
   }
 
   /** Waiting requests are refused together once the server has failed. */
@@ -116,15 +120,17 @@ export function createServerGuard (options: ServerGuardOptions): ServerGuard {
     }
   }
 
-  function slowDown (retryAfterMs: number): void {
-    const isPaused = now() < pausedUntil
-    pausedUntil = Math.max(pausedUntil, now() + Math.min(retryAfterMs, patienceMs))
-    if (!isPaused) resumeLater()
+  function slowDown (network: Network, retryAfterMs: number): void {
+    const until = now() + Math.min(retryAfterMs, patienceMs)
+    paused.add(network)
+    network.pausedUntil = Math.max(network.pausedUntil, until)
+    if (paused.size >= PAUSED_NETWORKS) pausedUntil = Math.max(pausedUntil, until)
+    resumeAt(until)
   }
 
-  function resumeLater (): void {
-    const ms = pausedUntil - now()
-    if (ms > 0) timers.setTimeout(resumeLater, ms).unref()
+  function resumeAt (time: number): void {
+    const ms = time - now()
+    if (ms > 0) timers.setTimeout(() => resumeAt(time), ms).unref()
     else serveWaiting()
   }
 
@@ -144,6 +150,7 @@ export function createServerGuard (options: ServerGuardOptions): ServerGuard {
     } else {
       outage.reset()
       network.outage.reset()
+      paused.clear()
     }
   }
 
@@ -155,7 +162,7 @@ export function createServerGuard (options: ServerGuardOptions): ServerGuard {
       learn(network)
       return answer
     } catch (error) {
-      if (error instanceof ServerBusy) slowDown(error.retryAfterMs)
+      if (error instanceof ServerBusy) slowDown(network, error.retryAfterMs)
       else learn(network, error)
       throw error
     } finally {

@@ -167,7 +167,8 @@ export class TokenExchange {
     const { issuer, token } = this.#subjectOf(principal)
     const { request, guard } = this.#open(issuer)
     const exchange = toExchangeRequest(this.#form, token, { ...target, isKept: true })
-    return toKept(issuer, target, await guard(async () => await request(exchange), ownerOf(principal)))
+    const issued = await guard(async () => await request(exchange), ownerOf(principal))
+    return toKept(issuer, target, notItself(issued, token))
   }
 
   /**
@@ -208,9 +209,9 @@ export class TokenExchange {
   ): Promise<string> {
     const { request, guard } = this.#open(issuer)
     try {
-      const issued = await guard(
+      const issued = notItself(await guard(
         async () => await request(toExchangeRequest(this.#form, token, target)), ownerOf(principal)
-      )
+      ), token)
       this.#add(key, issued, principal)
       if (issued.missingScopes.length > 0) target.onMissingScopes?.(issued.missingScopes)
       return issued.accessToken
@@ -235,6 +236,12 @@ export class TokenExchange {
 /** Returns how long a token is used, in milliseconds: it must still count when the request arrives. */
 export function usableMs (lifeMs: number): number {
   return lifeMs - Math.min(CLOCK_LEEWAY_MS, lifeMs / 2)
+}
+
+/** Throws if the issuer gave the caller's own token: it must reach no upstream. */
+function notItself (issued: IssuedToken, token: string): IssuedToken {
+  if (issued.accessToken !== token) return issued
+  throw new AuthenticationUnavailable('the issuer answered an exchange with the token itself')
 }
 
 function toKept (

@@ -17,6 +17,9 @@ const OWN = new Set([
   'connection', 'content-length', 'expect', 'host', 'http2-settings', 'keep-alive', 'te', 'trailer',
   'transfer-encoding', 'upgrade'
 ])
+/** Whether a header, in lower case, is one of the connection: nobody sets it. */
+export const isOfConnection = (name: string): boolean => OWN.has(name) || name.startsWith('proxy-')
+
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/
 /** RFC 9110, section 5.5. */
 export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -30,7 +33,7 @@ export function readHeaders (headers: UpstreamInit['headers']): HeaderValues {
     if (value === undefined) continue
     const key = name.toLowerCase()
     if (!NAME.test(name)) throw new TypeError(`fetch: ${quote(name)} is no name of a header`)
-    if (OWN.has(key) || key.startsWith('proxy-')) {
+    if (isOfConnection(key)) {
       throw new TypeError(`fetch: the header ${key} cannot be set`)
     }
     if (!HEADER_VALUE.test(value)) {

@@ -105,6 +105,25 @@ t.test('a server that has too much to do is asked again later, and has not faile
   t.ok(performance.now() - begin >= 99)
 })
 
+t.test('a pause that the server asks of one network is no pause for the others', async (t) => {
+  const { guard, pass } = createGuard()
+  const busy = async () => await Promise.reject(new ServerBusy('status 429', 5001))
+  for (let i = 0; i < 3; i++) {
+    await t.rejects(guard(busy, EVE), /429/)
+    t.equal(await within(guard(answers, BOB), 'another network'), 'active')
+    t.equal(await within(guard(answers, '192.0.2.1'), 'a network that was not seen before'), 'active')
+    pass(5000)
+  }
+  await t.rejects(guard(busy, EVE), /429/)
+  await t.rejects(guard(busy, ADA), /429/)
+  const waiting = guard(answers, BOB)
+  const first = await Promise.race([waiting, nextTurn('paused')])
+  t.equal(first, 'paused', 'two networks in a row: the server limits the service')
+  pass(5000)
+  const woken = guard(answers, BOB)
+  t.strictSame(await Promise.all([waiting, woken]), ['active', 'active'])
+})
+
 t.test('a request waits as long as its patience for a server that has too much to do', async (t) => {
   const { guard, pass } = createGuard({ isFailure: () => true })
   const busy = (ms: number) => async () => await Promise.reject(new ServerBusy('status 429', ms))

@@ -273,6 +273,11 @@ t.test('no answer of an issuer gets into a message, and those that cannot be use
     const text = dump(error)
     for (const canary of ['CANARY', CLIENT.secret, token]) t.notOk(text.includes(canary), `${name}: ${text}`)
   }
+  const subjectToken = await sign('echo')
+  const echo = await authenticate(subjectToken)
+  server.replaceAnswer('/token', json({ ...good, access_token: subjectToken }))
+  await t.rejects(async () => await exchange.tokenFor(echo, CRM), AuthenticationUnavailable, 'the own token')
+  await t.rejects(exchange.exchangeToKeep(echo, CRM), AuthenticationUnavailable, 'nor is it kept')
   server.replaceAnswer('/token', json({ access_token: 'fine', token_type: 'bearer', id_token: 'no JWT' }))
   t.equal(await exchange.tokenFor(await principal('alice'), CRM), 'fine', 'nobody reads an ID token')
 })

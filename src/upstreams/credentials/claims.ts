@@ -7,6 +7,7 @@ import { isAnonymous, type Principal } from '../../access/principal.ts'
 import type { ClaimsAuth } from '../../author/upstream-auth.ts'
 import { clock, random } from '../../base/time.ts'
 import { quote } from '../../base/words.ts'
+import { isOfConnection } from '../request-head.ts'
 import { CredentialError, type Credential, type CredentialHeaders } from './credential.ts'
 
 /** Signs the JWTs of this service. */
@@ -30,11 +31,6 @@ const MAX_CHARS = 8192
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 /** No control characters: a line break would begin another header. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
-/** Headers of the connection and of the credential itself. */
-const OWN_HEADERS = new Set([
-  'authorization', 'connection', 'content-length', 'expect', 'host', 'keep-alive', 'proxy-authorization',
-  'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'
-])
 /** Claims that this service decides. */
 const OWN_CLAIMS = ['iss', 'aud', 'iat', 'nbf', 'exp', 'jti']
 
@@ -52,8 +48,7 @@ export function createClaimsCredential (
     signer ??= openSigner()
     const iat = Math.floor(clock.now() / 1000)
     const times = { iat, exp: iat + LIFE_SECONDS }
-    const sub = principal.subject ?? principal.clientId
-    const payload = { ...(sub !== undefined && { sub }), ...own, iss: signer.issuer, aud: audience, ...times }
+    const payload = { ...toIdentity(principal), ...own, iss: signer.issuer, aud: audience, ...times }
     const token = await toJwt({ ...payload, jti: random.uuid() }, signer)
     if (token.length > MAX_CHARS) throw unusable(`the JWT of auth.jwt has more than ${MAX_CHARS} characters`)
     return token
@@ -69,27 +64,41 @@ export function createClaimsCredential (
   }
 }
 
+/** A client without a subject must not be taken for the subject of its name: it is named as a client too. */
+function toIdentity ({ subject, clientId }: Principal): JWTPayload {
+  const sub = subject ?? clientId
+  return {
+    ...(sub !== undefined && { sub }), ...(clientId !== undefined && { client_id: clientId })
+  }
+}
+
 function claimsOf ({ claims, subject, clientId }: Principal): Claims {
   return claims ?? {
     ...(subject !== undefined && { sub: subject }), ...(clientId !== undefined && { client_id: clientId })
   }
 }
 
-function run (name: string, make: (claims: Claims) => unknown, principal: Principal): unknown {
+/** Returns the members that a function of the author returned. Members may be getters. */
+function run (name: string, make: (claims: Claims) => unknown, principal: Principal): Claims {
+  let members: Claims | undefined
   try {
-    return make(claimsOf(principal))
+    const value = make(claimsOf(principal))
+    // What it rejects with may quote a claim, and nobody waits for it.
+    if (value instanceof Promise) value.catch(() => {})
+    members = isPlainObject(value) ? { ...value } : undefined
   } catch (error) {
     const kind = error instanceof Error && /^[A-Z]\w{0,39}$/.test(error.name) ? error.name : 'an error'
     throw unusable(`the function ${name} threw ${kind}`)
   }
+  if (members !== undefined) return members
+  throw unusable(`the function ${name} must return an object, such as { 'x-user': claims.sub }`)
 }
 
 function unusable (problem: string): CredentialError {
   return new CredentialError('caller', problem)
 }
 
-function readHeaders (value: unknown): CredentialHeaders {
-  if (!isRecord(value)) throw unusable('the function auth.headers must return an object of texts')
+function readHeaders (value: Claims): CredentialHeaders {
   const own = new Map<string, string>()
   let chars = 0
   for (const [given, text] of Object.entries(value)) {
@@ -107,19 +116,19 @@ function readHeaders (value: unknown): CredentialHeaders {
 /** The value may be a claim: it is not quoted. */
 function findHeaderProblem (name: string, value: unknown): string | undefined {
   if (!NAME.test(name)) return 'a name that no header can have'
-  if (OWN_HEADERS.has(name)) return `${quote(name)}, which a definition cannot set`
+  if (name === 'authorization' || isOfConnection(name)) return `${quote(name)}, which a definition cannot set`
   if (typeof value !== 'string') return `${quote(name)} with a value that is not a text`
   if (VALUE.test(value)) return undefined
   return `${quote(name)} with characters that no header can have: encode them`
 }
 
-function readClaims (value: unknown): Claims {
-  if (!isRecord(value)) throw unusable('the function auth.jwt.claims must return an object')
+function readClaims (value: Claims): Claims {
   const own = OWN_CLAIMS.find((name) => Object.hasOwn(value, name))
   if (own !== undefined) throw unusable(`auth.jwt.claims returned ${own}, which this service sets`)
-  const { sub = '' } = value
-  if (typeof sub === 'string') return value
-  throw unusable('the function auth.jwt.claims returned a sub that is not a text')
+  // A claim that the token lacks must not become a JWT about nobody.
+  const { sub } = value
+  if (!Object.hasOwn(value, 'sub') || (typeof sub === 'string' && sub !== '')) return value
+  throw unusable('the function auth.jwt.claims returned a sub that is not a text, or an empty one')
 }
 
 async function toJwt (payload: JWTPayload, { key, kid }: ServiceSigner): Promise<string> {
@@ -131,6 +140,9 @@ async function toJwt (payload: JWTPayload, { key, kid }: ServiceSigner): Promise
   }
 }
 
-function isRecord (value: unknown): value is Claims {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Promise)
+/** A Map, or the class Headers, has no members that say what is in it. */
+function isPlainObject (value: unknown): value is Claims {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }

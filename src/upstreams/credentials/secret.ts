@@ -1,7 +1,7 @@
 // Credentials of the service that never change: none, a secret in a header, and a user with a password.
 
 import type { CompiledAuth } from '../../catalog/compiled/upstreams/compile-upstream.ts'
-import { HEADER_VALUE } from '../request-head.ts'
+import { HEADER_VALUE, isOfConnection } from '../request-head.ts'
 import type { Credential } from './credential.ts'
 
 type CompiledAuthOf<T extends CompiledAuth['type']> = Extract<CompiledAuth, { readonly type: T }>
@@ -17,7 +17,9 @@ export function openSecret ({ header = 'authorization', value }: CompiledAuthOf<
   if (!HEADER_VALUE.test(value) || value.trim() !== value) {
     throw new Error('the value has characters that no header can have, such as a line end at its end')
   }
-  const headers = Object.freeze({ [header.toLowerCase()]: value })
+  const name = header.toLowerCase()
+  if (isOfConnection(name)) throw new Error(`the header ${name} is one of the connection: name another one`)
+  const headers = Object.freeze({ [name]: value })
   return { headers: () => headers }
 }
 

@@ -60,8 +60,15 @@ t.test('headers that a definition cannot set, and errors, show no claim', async 
     [{ 'x-user': 5 }, /not a text/],
     [{ 'x-user': 'a', 'X-User': 'CANARY' }, /twice/],
     [{ 'x-user': 'CANARY'.repeat(2000) }, /8192 characters/],
-    [undefined, /object of texts/],
-    [Promise.resolve({}), /object of texts/]
+    [undefined, /must return an object/],
+    [Promise.resolve({}), /must return an object/],
+    [Promise.reject(new Error('CANARY')), /must return an object/],
+    [new Headers({ 'x-user': 'CANARY' }), /must return an object/],
+    [new Map([['x-user', 'CANARY']]), /must return an object/],
+    [['CANARY'], /must return an object/],
+    [{ get 'x-user' () { throw new Error('CANARY') } }, /auth.headers threw Error/],
+    // A claim that the token lacks.
+    [{ 'x-user': undefined }, /not a text/]
   ]
   for (const [value, message] of cases) {
     const credential = open({ headers: () => value as Record<string, string> })
@@ -73,6 +80,13 @@ t.test('headers that a definition cannot set, and errors, show no claim', async 
   const throwing = open({ headers: ({ email }) => { throw new RangeError(`bad email ${email}`) } })
   const error = catchError(() => throwing.headers(callerOf(ALICE)))
   t.equal(error.message, 'the function auth.headers threw RangeError')
+})
+
+t.test('a JWT about nobody is not signed', async (t) => {
+  for (const claims of [{ sub: undefined }, { sub: '' }, { sub: 7 }]) {
+    const credential = open({ jwt: { audience: 'crm', claims: () => claims } })
+    await t.rejects(async () => await credential.headers(callerOf(ALICE)), { failure: 'caller', message: /sub/ })
+  }
 })
 
 function catchError (run: () => unknown): Error {

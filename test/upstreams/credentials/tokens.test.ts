@@ -12,6 +12,7 @@ import {
   createExchangeCredential, toExchangeTarget
 } from '../../../src/upstreams/credentials/exchange.ts'
 import { KeptTokens } from '../../../src/upstreams/credentials/kept-tokens.ts'
+import { openSecret } from '../../../src/upstreams/credentials/secret.ts'
 import { createServiceCredential } from '../../../src/upstreams/credentials/service.ts'
 import { CLIENT, openExchange, readToken } from '../../access/exchange-setup.ts'
 import { createReadableLog } from '../../helpers/log.ts'
@@ -94,6 +95,12 @@ t.test('service calls with one token of the service, for all', async (t) => {
   t.equal(new Set(tokens).size, 1)
   t.match(decodeJwt(tokens[0] ?? ''), { sub: CLIENT.clientId, aud: 'https://crm.example' })
   t.equal(server.requestsOf('/token'), 1)
+})
+
+t.test('no secret goes into a header of the connection', async (t) => {
+  for (const header of ['Host', 'content-length', 'Transfer-Encoding', 'proxy-authorization', 'expect']) {
+    t.throws(() => openSecret({ type: 'secret', header, value: 'CANARY' }), /is one of the connection/, header)
+  }
 })
 
 t.test('a refusal of the service itself is no fault of the caller', async (t) => {
