@@ -11,7 +11,7 @@ import type { QuestionError } from '../testing/answered-rounds.ts'
 import type { ExchangeListeners, RequestError } from '../testing/exchange.ts'
 import type { CallResult } from '../testing/results.ts'
 import { createPerson } from './ask-person.ts'
-import { readAnswerFlags, readArguments } from './call-arguments.ts'
+import { findMisspelt, readAnswerFlags, readArguments } from './call-arguments.ts'
 import {
   assertFolder, CommandError, FAILED, isUrl, MISUSED, splitScopes, toJsonText, UsageError,
   type AddCommand, type Surroundings
@@ -47,7 +47,9 @@ export const callCommand: AddCommand = (program, surroundings, finish) => {
         const person = surroundings.terminal === undefined
           ? undefined
           : createPerson(surroundings.terminal, (line) => surroundings.err(`${line}\n`))
-        const result = await caller.call(tool, readArguments(pairs, schema), {
+        const args = readArguments(pairs, schema)
+        for (const line of findMisspelt(args, schema)) surroundings.err(`${line}\n`)
+        const result = await caller.call(tool, args, {
           answers, ...person !== undefined && { answer: person }
         })
         surroundings.out(flags.json === true ? toJsonText(result) : toText(result))

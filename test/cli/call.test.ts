@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { findMisspelt } from '../../src/cli/call-arguments.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { runProgram } from '../helpers/program.ts'
 import { runService } from '../helpers/service.ts'
@@ -60,6 +61,18 @@ t.test('progress is told once, although the handler runs again after an answer',
   t.equal(err, 'progress 1 of 2\nprogress 2 of 2\n')
   const { out } = await run('reports', '--json', '--answer', 'size={"size":"large"}')
   t.strictSame(JSON.parse(out).progress, [{ progress: 1, total: 2 }, { progress: 2, total: 2 }])
+})
+
+t.test('a misspelt argument that an open schema accepts is told', async (t) => {
+  const inputSchema = { type: 'object', properties: { count: {}, name: {} } }
+  t.strictSame(findMisspelt({ cont: 2, other: 1, name: 'a' }, inputSchema), [
+    'cont is not in the schema of the tool: did you mean count?'
+  ])
+  t.strictSame(findMisspelt({ cont: 2, count: 2 }, inputSchema), [], 'both are there')
+  const closed = { ...inputSchema, additionalProperties: false }
+  t.strictSame(findMisspelt({ cont: 2 }, closed), [], 'the check tells')
+  const { err, exitCode } = await run('echo', 'cont=2')
+  t.strictSame([err, exitCode], ['cont is not in the schema of the tool: did you mean count?\n', 0])
 })
 
 t.test('the caller has the subject and the scopes of the flags', async (t) => {
