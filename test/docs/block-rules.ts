@@ -33,6 +33,7 @@ export function ruleOf (block: Block): Rule {
   }
   if (path === undefined) {
     if (language === 'mermaid') return 'picture'
+    if (language === 'ini') return 'foreign'
     if (language === 'ts' || language === 'js') return 'module'
     if (language === 'console' && text.startsWith('$ ')) return 'transcript'
     if (language === 'json') return 'data'
