@@ -43,7 +43,10 @@ export const callCommand: AddCommand = (program, surroundings, finish) => {
       const { caller, close } = await open(url, flags, surroundings)
       try {
         const { tools } = await caller.list()
-        const schema = tools.find(({ name }) => name === tool)?.inputSchema ?? {}
+        const listed = tools.find(({ name }) => name === tool)
+        const schema = listed?.inputSchema ?? {}
+        const hasScopes = url !== undefined || flags.scopes !== undefined
+        if (listed === undefined && !hasScopes) surroundings.err(NOT_LISTED)
         const person = surroundings.terminal === undefined
           ? undefined
           : createPerson(surroundings.terminal, (line) => surroundings.err(`${line}\n`))
@@ -144,6 +147,7 @@ function toQuestionFailure ({ question: { key, kind, message } }: QuestionError)
     `Answer it at a terminal, or with --answer '${key}=${example}' or --answers FILE`, MISUSED)
 }
 
+const NOT_LISTED = 'This caller sees no such tool. A tool with scopes needs --scopes "a b".\n'
 const NOT_AT_A_TERMINAL = 'a terminal has no model and no roots, so that the request was declined'
 const NOT_IN_A_PLAIN_HOST = 'a plain host has no capabilities, and this tool does not relay its questions'
 

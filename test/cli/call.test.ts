@@ -26,6 +26,7 @@ const catalog = await writeCatalog(t, {
   'tools/who.ts': toolModule(
     'who', "scopes: ['a'], whenMissing: 'challenge'", '(_, { principal }) => principal.subject'
   ),
+  'tools/hidden.ts': toolModule('hidden', "scopes: ['a']"),
   'tools/fails.ts': toolModule('fails', '', "() => { throw new ToolError('no such thing') }"),
   'tools/breaks.ts': toolModule('breaks', '', "() => { throw new Error('inside') }"),
   'tools/lies.ts': toolModule('lies', "outputSchema: { type: 'object', required: ['n'] }", '() => ({})'),
@@ -78,6 +79,9 @@ t.test('a misspelt argument that an open schema accepts is told', async (t) => {
 t.test('the caller has the subject and the scopes of the flags', async (t) => {
   t.equal((await run('who', '--subject', 'ada', '--scopes', 'a b')).out, 'ada\n')
   t.match(await run('who'), { exitCode: 1, err: /^Insufficient scope: this needs a\n$/ })
+  const hint = /^This caller sees no such tool\. A tool with scopes needs --scopes "a b"\.\nTool hidden not found\n$/
+  t.match(await run('hidden'), { exitCode: 1, err: hint })
+  t.equal((await run('hidden', '--scopes', 'a')).out, 'ok\n')
 })
 
 t.test('a question is answered by a flag or a file, or said with how to answer it', async (t) => {
