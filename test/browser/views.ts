@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Frame, Page } from 'playwright-core'
 import type { Test } from 'tap'
 
 /** Set it to a folder to keep a picture of each view. */
@@ -23,27 +23,41 @@ interface ViewOptions {
 export async function checkViews (
   t: Test, page: Page, name: string, { exceptions = [] }: ViewOptions = {}
 ): Promise<void> {
-  for (const colorScheme of THEMES) {
+  await forEachView(page, async (colorScheme, device) => {
+    const view = `${name}-${colorScheme}-${device}`
     await page.emulateMedia({ colorScheme })
+    await checkFrame(t, page.mainFrame(), view, exceptions)
+    await keepPicture(page, view)
+  })
+}
+
+export async function forEachView (
+  page: Page, look: (theme: typeof THEMES[number], device: string) => Promise<void>
+): Promise<void> {
+  for (const theme of THEMES) {
     for (const [device, width] of Object.entries(WIDTHS)) {
-      const view = `${name}-${colorScheme}-${device}`
       await page.setViewportSize({ width, height: 844 })
-      const wide = await page.evaluate('document.documentElement.scrollWidth')
-      t.ok(Number(wide) <= width, `${view}: ${wide} px wide`)
-      t.strictSame(await findAxeProblems(page, exceptions), [], view)
-      if (SCREENSHOTS !== undefined) {
-        await page.screenshot({ path: join(SCREENSHOTS, `${view}.png`), fullPage: true })
-      }
+      await look(theme, device)
     }
   }
 }
 
-/** The page's policy allows no scripts. A debugger may run them all the same. */
-async function findAxeProblems (page: Page, exceptions: readonly string[]): Promise<string[]> {
-  await page.evaluate(AXE)
+/** Checks that nothing is wider than the frame, and the rules of axe. */
+export async function checkFrame (
+  t: Test, frame: Frame, view: string, exceptions: readonly string[] = []
+): Promise<void> {
+  const overflow = await frame.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+  t.ok(Number(overflow) <= 0, `${view}: ${overflow} px too wide`)
+  // The policy of the page allows no scripts. A debugger may run them all the same.
+  await frame.evaluate(AXE)
   const rules = Object.fromEntries(exceptions.map((rule) => [rule, { enabled: false }]))
-  const { violations } = await page.evaluate(`axe.run(document, ${JSON.stringify({ rules })})`) as AxeResult
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 100)).join(' ')}`)
+  const { violations } = await frame.evaluate(`axe.run(document, ${JSON.stringify({ rules })})`) as AxeResult
+  t.strictSame(violations.map(({ id, nodes: [node] }) => `${id}: ${node?.html.slice(0, 100)}`), [], view)
+}
+
+export async function keepPicture (page: Page, view: string): Promise<void> {
+  if (SCREENSHOTS === undefined) return
+  await page.screenshot({ path: join(SCREENSHOTS, `${view}.png`), fullPage: true })
 }
 
 interface AxeResult { readonly violations: readonly Violation[] }
