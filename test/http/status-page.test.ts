@@ -1,9 +1,11 @@
 // What the page of the admin address makes of health, metrics and tasks.
 
+import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { readOperations, readSamples, sumOf } from '../../src/http/pages/metric-samples.ts'
 import { readStatus } from '../../src/http/pages/status-facts.ts'
 import { toStatusPage, type StatusFacts } from '../../src/http/pages/status-page.ts'
+import { SYMPTOMS } from '../../src/http/pages/status-tables.ts'
 
 const FACTS: StatusFacts = {
   readAtMs: 0,
@@ -79,6 +81,17 @@ t.test('names each problem, and the help for it', (t) => {
     'two ship no replica has looked since 2026-01-01T00:00:00.000Z'
   ]) t.match(page, text)
   t.end()
+})
+
+t.test('names headings that the page of help has', async (t) => {
+  const file = new URL('../../docs/troubleshooting.md', import.meta.url)
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  if (text === undefined) {
+    t.comment('docs/troubleshooting.md is not there')
+    return
+  }
+  const headings = [...text.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)
+  t.strictSame(Object.values(SYMPTOMS).filter((heading) => !headings.includes(heading)), [])
 })
 
 t.test('says how to find a trace, if there are any', (t) => {

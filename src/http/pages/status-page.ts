@@ -75,7 +75,7 @@ function toProblems ({ report, samples, problems }: StatusFacts): HtmlValue {
       ? [toProblem(`${nameOf(part)}: the last reload failed. ${describeReload(part.lastReload)}`, 'reload')]
       : []),
     ...sumOf(samples, 'trivet_broadcast_ready') === 0
-      ? [toProblem('Changes and messages do not pass between the replicas', 'broadcast')]
+      ? [toProblem('Changes and messages do not pass between the replicas', 'unready')]
       : [],
     ...stuck > 0
       ? [toProblem(`${counted(stuck, 'task')} of all replicas ${stuck === 1 ? 'is' : 'are'} stuck`, 'tasks')]

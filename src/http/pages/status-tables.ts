@@ -4,15 +4,13 @@ import { describeBytes } from '../../base/words.ts'
 import { readOperations, sumOf, type MeasuredCalls, type Sample } from './metric-samples.ts'
 import { html, type HtmlValue } from './page.ts'
 
-/** The headings of docs/troubleshooting.md. */
-const SYMPTOMS = {
-  unready: 'The service is not ready',
-  reload: 'A change of the catalog does not arrive',
-  broadcast: 'Changes do not reach other replicas',
-  errors: 'A tool fails or is slow',
-  limits: 'Requests are refused',
-  tasks: 'A task does not go on',
-  memory: 'Memory grows'
+/** The headings of docs/troubleshooting.md, by what they help with. */
+export const SYMPTOMS = {
+  unready: 'The log: state and replicas',
+  reload: 'The log: catalog',
+  errors: 'The log: calls',
+  limits: 'Clients get no answer, or an error',
+  tasks: 'The log: tasks'
 } as const
 
 export type Symptom = keyof typeof SYMPTOMS
@@ -141,6 +139,5 @@ export function toProcess (samples: readonly Sample[]): HtmlValue {
         ]
   ]
   return html`<h2>Process</h2>
-${toTable(['What', 'How much'], rows)}
-<p>${toHint('memory')}</p>`
+${toTable(['What', 'How much'], rows)}`
 }
