@@ -43,7 +43,7 @@ export function createFastify (
     rewriteUrl: ({ url = '/' }) => toDecodable(url),
     // The service writes a line of its own for each request.
     logController: new LogController({ disableRequestLogging: true }),
-    // Decides only `request.ip`: nothing reads `request.host` and `request.protocol`, which it also changes.
+    // Decides `request.ip` and `request.protocol`. Nothing reads `request.host`, which it also changes.
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     genReqId: () => `${prefix}-${(++count).toString(36)}`,
     requestTimeout: RECEIVE_TIMEOUT_MS,

@@ -19,7 +19,7 @@ export type Rule =
   'excerpt' | 'file' | 'module' | 'commands' | 'transcript' | 'foreign' | 'data' | 'tree' | 'picture'
 
 /** Need the network, a cluster, a container or rights that a test does not have. */
-const FOREIGN = new Set(['docker', 'kubectl', 'npm', 'openssl'])
+const FOREIGN = new Set(['docker', 'kubectl', 'npm', 'openssl', 'sudo'])
 
 /** Of files. */
 const LANGUAGES = new Set(['ts', 'tsx', 'js', 'mjs', 'html', 'yaml', 'md', 'json'])
