@@ -201,7 +201,14 @@ async function openService (
   })
   const { build, workers, adminToken: token } = own ?? {}
   const operators = metrics && openAdminApp(state, {
-    metrics, readiness, tasks, token, version: build?.version ?? '', audit, workers
+    metrics,
+    readiness,
+    tasks,
+    token,
+    version: build?.version ?? '',
+    isTraced: tracer !== undefined,
+    audit,
+    workers
   })
   const admin = operators?.admin
   return {

@@ -26,10 +26,10 @@ async function get (url: string, headers: { readonly [name: string]: string } = 
 }
 
 /** `fetch` cannot set the header Host. */
-async function statusOf (origin: string, host: string): Promise<number> {
+async function statusOf (origin: string, host: string, path = '/metrics'): Promise<number> {
   const { hostname, port } = new URL(origin)
   const socket = connect(Number(port), hostname)
-  socket.end(`GET /metrics HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
+  socket.end(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
   const [chunk]: Buffer[] = await within(once(socket, 'data'), 'the answer')
   socket.destroy()
   return Number(/^HTTP\/1\.1 (\d+)/.exec(String(chunk))?.[1])
@@ -106,6 +106,32 @@ t.test('says why the last reload failed, and counts reloads', async (t) => {
   t.match(mended.body, /^trivet_catalog_last_reload_successful 1$/m)
   t.match(mended.body, /^trivet_catalog_reloads_total\{result="success"\} [1-9]/m)
   t.notMatch((await get(`${admin}/readyz`)).body, 'failedAt')
+})
+
+t.test('has a page for people', async (t) => {
+  const response = await fetch(`${admin}/`)
+  t.equal(response.status, 200)
+  t.match(response.headers.get('content-security-policy'), /^default-src 'none'; style-src 'sha256-/)
+  t.equal(response.headers.get('cache-control'), 'no-store')
+  const body = await response.text()
+  t.match(body, '<h1 class="good">Ready</h1>')
+  t.match(body, '<meta http-equiv="refresh" content="10">')
+  t.match(body, '<tr><th scope="row">a</th><td>1</td><td>0</td>', 'the calls of the tool')
+  t.notMatch(body, /<script/)
+  t.notMatch((await get(`${admin}/?refresh=off`)).body, 'http-equiv="refresh"')
+  t.equal(await statusOf(admin, 'rebound.example', '/'), 403)
+})
+
+t.test('the page is shown without tasks to who has no token, and not to who has a wrong one', async (t) => {
+  const guarded = await startWithAdmin(t, { TRIVET_ADMIN_TOKEN: 'a-token-of-an-operator-0123456789' })
+  const visit = async (authorization?: string) =>
+    await get(`${guarded.admin}/`, authorization === undefined ? {} : { authorization })
+  const asked = 'Tasks are listed with TRIVET_ADMIN_TOKEN'
+  t.match(await visit(), { status: 200, body: asked })
+  const { status, body } = await visit('Bearer a-token-of-an-operator-0123456789')
+  t.equal(status, 200)
+  t.notMatch(body, asked)
+  t.equal((await visit('Bearer wrong')).status, 401)
 })
 
 t.test('a port in use ends the start with a message', async (t) => {

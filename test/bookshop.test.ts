@@ -69,6 +69,12 @@ t.test('a basket is filled, read and emptied, and the model learns its lifetime'
     method: 'resources/read', params: { uri: `basket://${basketId}` }
   })
   t.strictSame(JSON.parse(contents[0].text), added.structuredContent)
+  const removeOne = async () => await result(app, 'remove_from_basket', {
+    basketId, bookId, quantity: 1, requestId: 'first'
+  })
+  for (let attempt = 0; attempt < 2; attempt++) {
+    t.match((await removeOne()).structuredContent, { lines: [{ bookId, quantity: 2 }] }, 'once')
+  }
   t.strictSame((await result(app, 'remove_from_basket', { basketId, bookId })).structuredContent.lines, [])
 })
 

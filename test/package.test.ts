@@ -69,6 +69,7 @@ t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
   const bytes = await bytesOf(join(folder, 'node_modules'))
   t.ok(bytes < MOST_BYTES, `${bytes} bytes are installed`)
   const own = join(folder, 'node_modules/trivet')
+  t.match(await readFile(join(own, 'docs/README.md'), 'utf8'), /^# Documentation$/m)
   const licences = await readFile(join(own, 'dist/THIRD-PARTY.md'), 'utf8')
   t.match(licences, /^## acorn [^]*?Permission/m)
   t.strictSame((await readdir(join(own, 'dist'))).filter((name) => name.endsWith('.d.ts')).toSorted(), [

@@ -113,6 +113,7 @@ if (hasRedisServer(t)) {
       return Number(counts.find((line) => line.includes('"change_list"'))?.split(' ').at(-1))
     }
     for (let reading = 0; reading < 4; reading++) t.equal(await count(), 4, 'whichever worker answers')
+    t.match(await admin('/'), '<th scope="row">change_<wbr>list</th><td>4</td>', 'on the page too')
     const health = JSON.parse(await admin('/readyz'))
     t.match(health, { ready: true })
     t.strictSame(health.parts.map((part: Message) => [part.worker, part.name]), [

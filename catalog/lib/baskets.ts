@@ -1,8 +1,8 @@
 import { defineHandle, ToolError, type Context } from 'trivet'
 import { findBook, formatPrice, unknownBook } from './books.ts'
 
-/** How many additions a basket remembers, so that a repeated addition counts once. */
-const REMEMBERED_ADDITIONS = 1000
+/** How many changes a basket remembers, so that a repeated change counts once. */
+const REMEMBERED_CHANGES = 1000
 
 /** A basket belongs to the caller that created it. No other caller can see it. */
 export const baskets = defineHandle({
@@ -50,7 +50,7 @@ export function viewBasket (id: string, { lines, order }: Basket) {
   const priced = lines.map(({ bookId, quantity }) => {
     const book = findBook(bookId)
     if (book === undefined) throw unknownBook(bookId)
-    return { bookId, title: book.title, quantity, cents: book.priceCents * quantity }
+    return { bookId, title: book.title, author: book.author, quantity, cents: book.priceCents * quantity }
   })
   const totalCents = priced.reduce((sum, { cents }) => sum + cents, 0)
   return {
@@ -73,10 +73,11 @@ export const basketView = {
         properties: {
           bookId: { type: 'string' },
           title: { type: 'string' },
+          author: { type: 'string' },
           quantity: { type: 'integer' },
-          cents: { type: 'integer' }
+          cents: { type: 'integer', description: 'Of all copies' }
         },
-        required: ['bookId', 'title', 'quantity', 'cents']
+        required: ['bookId', 'title', 'author', 'quantity', 'cents']
       }
     },
     totalCents: { type: 'integer', description: 'In euro cents, without shipping' },
@@ -102,9 +103,9 @@ export async function changeBasket (
   return basket
 }
 
-/** Remembers the addition. Returns whether it was made before. */
+/** Remembers a change of the number of copies. Returns whether it was made before. */
 export function isRepeated (basket: Basket, name: string): boolean {
   if (basket.additions.includes(name)) return true
-  basket.additions = [...basket.additions, name].slice(-REMEMBERED_ADDITIONS)
+  basket.additions = [...basket.additions, name].slice(-REMEMBERED_CHANGES)
   return false
 }

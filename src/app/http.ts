@@ -3,6 +3,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import { createOutageLog } from '../base/outage-log.ts'
+import { prefersHtml } from '../http/accept.ts'
 import { registerBody } from '../http/body.ts'
 import { createChallenges } from '../http/challenges.ts'
 import { createRangeCheck, rememberPeers } from '../http/client-address.ts'
@@ -12,6 +13,7 @@ import type { FileRouteDependencies } from '../http/files/routes.ts'
 import { registerGuards, type GuardsDependencies } from '../http/guards.ts'
 import { registerMcpRoute } from '../http/mcp-route.ts'
 import { createOriginPolicy, type OriginPolicy } from '../http/origin-policy.ts'
+import { sendWelcome } from '../http/pages/welcome-page.ts'
 import { registerHealthRoutes, type Readiness } from '../http/readiness.ts'
 import { registerNotFound } from '../http/replies.ts'
 import { metadataUrlOf, registerResourceMetadata } from '../http/resource-metadata.ts'
@@ -51,7 +53,9 @@ export function registerRoutes (
   app.decorate('challenges', createChallenges({
     metadataUrl: hasMetadata ? metadataUrlOf(publicUrl) : undefined, scopes
   }))
-  registerNotFound(app, replies, policy)
+  registerNotFound(app, {
+    replies, policy, welcome: (request, reply) => sendWelcome({ publicUrl, path, replies }, request, reply)
+  })
   if (hasMetadata) {
     app.register(async (open) => registerResourceMetadata(open, { publicUrl, issuers, scopes, path }))
   }
@@ -59,9 +63,9 @@ export function registerRoutes (
   files.register(app, { ...guards, openStreams, limiter })
   app.register(async (open) => registerHealthRoutes(open, readiness))
   app.register(async (guarded) => {
-    registerGuards(guarded, guards)
+    registerGuards(guarded, { ...guards, isOpen: prefersHtml })
     registerBody(guarded, { ...config, replies })
-    registerMcpRoute(guarded, { path, eras, replies })
+    registerMcpRoute(guarded, { publicUrl, path, eras, replies })
   })
 }
 

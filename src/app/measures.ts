@@ -101,6 +101,8 @@ interface AdminDependencies {
   readonly token: string | undefined
   /** The version of Trivet. */
   readonly version: string
+  /** Whether requests are traced. */
+  readonly isTraced: boolean
   readonly audit: Pick<AuditLog, 'noteOperator'> | undefined
   readonly workers: Workers | undefined
 }

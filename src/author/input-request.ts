@@ -107,6 +107,11 @@ export const elicit = {
    * A form. `schema` is a flat object of strings, numbers, booleans and choices. The client must declare
    * `elicitation`. Never ask for a password, a key or payment data in a form: use `elicit.url`.
    * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema
+   *
+   * @example
+   * const schema = { type: 'object', properties: { gift: { type: 'boolean' } }, required: ['gift'] } as const
+   * const { wrapping } = await ctx.ask({ wrapping: elicit.form({ message: 'Is it a gift?', schema }) })
+   * const isGift = wrapping.action === 'accept' && wrapping.content.gift
    */
   form<const S extends Schema> (
     { message, schema }: { readonly message: string, readonly schema: S }
@@ -117,6 +122,10 @@ export const elicit = {
    * A page for the user to visit, for data that must not pass through the client. `url` is an absolute http
    * or https URL without credentials. The client must declare `elicitation.url`.
    * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#url-mode-elicitation-requests
+   *
+   * @example
+   * const url = `https://pay.example.com/orders/${order}`
+   * const { payment } = await ctx.ask({ payment: elicit.url({ message: 'Please pay the order.', url }) })
    */
   url ({ message, url }: { readonly message: string, readonly url: string }): InputRequest<UrlAnswer> {
     return { kind: 'url', params: { mode: 'url', message, url } }
@@ -126,6 +135,10 @@ export const elicit = {
 /**
  * A question to the client's model. Pass it to `ctx.ask`. The client must declare `sampling`.
  * https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
+ *
+ * @example
+ * const messages = [{ role: 'user', content: { type: 'text', text: `Sum this up: ${report}` } }] as const
+ * const { summary } = await ctx.ask({ summary: sample({ messages, maxTokens: 300 }) })
  */
 export function sample (options: SampleOptions): InputRequest<SampleAnswer> {
   return { kind: 'sample', params: { ...options } }
@@ -134,6 +147,10 @@ export function sample (options: SampleOptions): InputRequest<SampleAnswer> {
 /**
  * Asks for the client's roots. Pass it to `ctx.ask`. The client must declare `roots`.
  * https://modelcontextprotocol.io/specification/2026-07-28/client/roots
+ *
+ * @example
+ * const { folders } = await ctx.ask({ folders: roots() })
+ * const uris = folders.roots.map(({ uri }) => uri)
  */
 export function roots (): InputRequest<RootsAnswer> {
   return { kind: 'roots', params: {} }

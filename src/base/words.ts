@@ -1,10 +1,20 @@
-// The words of messages: counted nouns, quoted texts, and the text of an error.
+// The words of messages: counted nouns, sizes, quoted texts, and the text of an error.
 
 import { inspect } from 'node:util'
 
 /** Writes a number with its noun: `1 tool`, `2 tools`. */
 export function counted (count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`
+}
+
+const BYTE_UNITS = ['kB', 'MB', 'GB', 'TB']
+
+/** Writes a number of bytes in decimal units, as file managers do. Rounded down: it may be a limit. */
+export function describeBytes (bytes: number): string {
+  if (bytes < 1000) return counted(bytes, 'byte')
+  const power = Math.min(BYTE_UNITS.length, Math.floor(Math.log10(bytes) / 3))
+  const value = bytes / 1000 ** power
+  return `${value < 10 ? Math.floor(value * 10) / 10 : Math.floor(value)} ${BYTE_UNITS[power - 1]}`
 }
 
 /** Returns the message of an error, or the text of any other value that was thrown. */

@@ -1,6 +1,7 @@
 // What somebody writes with a call at a terminal: the arguments of the tool, and answers to its questions.
 
 import { readFile } from 'node:fs/promises'
+import { createNearestNames } from '../base/nearest-names.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { TestAnswer } from '../testing/question.ts'
 import { UsageError } from './command.ts'
@@ -23,6 +24,20 @@ export function readArguments (
     const property = properties[name]
     return [name, isObject(property) && property.type === 'string' ? text : parse(text)]
   }))
+}
+
+/**
+ * Returns a line for each argument that the schema does not name, and that looks like one that is missing. A
+ * schema that is not closed accepts such an argument, and says nothing of it.
+ */
+export function findMisspelt (args: { readonly [name: string]: unknown }, schema: object): string[] {
+  const properties = 'properties' in schema && isObject(schema.properties) ? schema.properties : {}
+  if ('additionalProperties' in schema && schema.additionalProperties === false) return []
+  const findNearest = createNearestNames(Object.keys(properties))
+  return Object.keys(args).filter((name) => !Object.hasOwn(properties, name)).flatMap((name) => {
+    const [nearest] = findNearest(name, (other) => !Object.hasOwn(args, other))
+    return nearest === undefined ? [] : [`${name} is not in the schema of the tool: did you mean ${nearest}?`]
+  })
 }
 
 type KeyedAnswers = { readonly [key: string]: TestAnswer }

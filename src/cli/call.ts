@@ -11,7 +11,7 @@ import type { QuestionError } from '../testing/answered-rounds.ts'
 import type { ExchangeListeners, RequestError } from '../testing/exchange.ts'
 import type { CallResult } from '../testing/results.ts'
 import { createPerson } from './ask-person.ts'
-import { readAnswerFlags, readArguments } from './call-arguments.ts'
+import { findMisspelt, readAnswerFlags, readArguments } from './call-arguments.ts'
 import {
   assertFolder, CommandError, FAILED, isUrl, MISUSED, splitScopes, toJsonText, UsageError,
   type AddCommand, type Surroundings
@@ -43,11 +43,16 @@ export const callCommand: AddCommand = (program, surroundings, finish) => {
       const { caller, close } = await open(url, flags, surroundings)
       try {
         const { tools } = await caller.list()
-        const schema = tools.find(({ name }) => name === tool)?.inputSchema ?? {}
+        const listed = tools.find(({ name }) => name === tool)
+        const schema = listed?.inputSchema ?? {}
+        const hasScopes = url !== undefined || flags.scopes !== undefined
+        if (listed === undefined && !hasScopes) surroundings.err(NOT_LISTED)
         const person = surroundings.terminal === undefined
           ? undefined
           : createPerson(surroundings.terminal, (line) => surroundings.err(`${line}\n`))
-        const result = await caller.call(tool, readArguments(pairs, schema), {
+        const args = readArguments(pairs, schema)
+        for (const line of findMisspelt(args, schema)) surroundings.err(`${line}\n`)
+        const result = await caller.call(tool, args, {
           answers, ...person !== undefined && { answer: person }
         })
         surroundings.out(flags.json === true ? toJsonText(result) : toText(result))
@@ -142,6 +147,7 @@ function toQuestionFailure ({ question: { key, kind, message } }: QuestionError)
     `Answer it at a terminal, or with --answer '${key}=${example}' or --answers FILE`, MISUSED)
 }
 
+const NOT_LISTED = 'This caller sees no such tool. A tool with scopes needs --scopes "a b".\n'
 const NOT_AT_A_TERMINAL = 'a terminal has no model and no roots, so that the request was declined'
 const NOT_IN_A_PLAIN_HOST = 'a plain host has no capabilities, and this tool does not relay its questions'
 

@@ -1,9 +1,10 @@
 // The command `trivet diff`: what changed between two catalogs, and what of it breaks clients.
 
+import { counted } from '../base/words.ts'
 import { findDefinitionLine } from '../catalog/compiled/problem.ts'
 import { findChanges, type OfferChange } from '../catalog/contracts/changes.ts'
 import { FAILED, toJsonText, type AddCommand, type Surroundings } from './command.ts'
-import { openCompared, type ComparedCatalog } from './named-catalog.ts'
+import { findCatalog, openCompared, type ComparedCatalog } from './named-catalog.ts'
 import { addRemoteFlags, REMOTE_HELP, type RemoteFlags } from './remote.ts'
 
 interface DiffFlags extends RemoteFlags { readonly json?: true }
@@ -20,11 +21,12 @@ export const diffCommand: AddCommand = (program, surroundings, finish) => {
   const command = program.command('diff')
     .description('compare two catalogs, and say what breaks clients')
     .argument('<old>', 'the catalog that clients know')
-    .argument('<new>', 'the catalog that takes its place')
+    .argument('[new]', 'the catalog that takes its place; ./catalog, or TRIVET_CATALOG, by default')
     .option('--json', 'print the changes as JSON')
   addRemoteFlags(command).addHelpText('after', HELP)
-    .action(async (old: string, next: string, flags: DiffFlags) => {
-      const changes = await compare(old, next, flags, surroundings)
+    .action(async (old: string, next: string | undefined, flags: DiffFlags) => {
+      const folder = next ?? findCatalog(undefined, surroundings)
+      const changes = await compare(old, folder, flags, surroundings)
       surroundings.out(flags.json === true ? toJsonText({ changes }) : toText(changes))
       if (changes.some(({ isBreaking }) => isBreaking)) finish(FAILED)
     })
@@ -62,5 +64,6 @@ function toText (changes: readonly PlacedChange[]): string {
     }
   )
   const breaking = changes.filter(({ isBreaking }) => isBreaking).length
-  return [...lines, `${changes.length} changes, ${breaking} of them break clients`, ''].join('\n')
+  const summary = `${breaking} of them ${breaking === 1 ? 'breaks' : 'break'} clients`
+  return [...lines, `${counted(changes.length, 'change')}, ${summary}`, ''].join('\n')
 }

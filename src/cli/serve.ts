@@ -2,16 +2,18 @@
 // setting that is no secret has a flag, named like its variable.
 
 import { Option } from 'commander'
-import { ROWS } from '../ops/config/settings.ts'
+import { GROUPS } from '../ops/config/settings.ts'
 import { FOLDER, type AddCommand, type Spell, type Surroundings } from './command.ts'
 
 /** A secret in the arguments of a process can be read by every user of the machine. */
-const FLAGS = ROWS.filter(([, { isSecret }]) => isSecret !== true).map(([, { variable, fallback, kind }]) => {
+const FLAGS = Object.entries(GROUPS).flatMap(([group, settings]) => Object.values(settings).filter(
+  ({ isSecret }) => isSecret !== true
+).map(({ variable, fallback, kind }) => {
   const flag = `--${variable.replace(/^TRIVET_/, '').toLowerCase().replaceAll('_', '-')}`
   const shown = String(fallback ?? '')
   const about = `${kind.textForm ?? kind.form}${shown === '' ? '' : ` (default: ${shown})`}`
-  return { variable, flag, option: new Option(`${flag} <value>`, about) }
-})
+  return { variable, flag, option: new Option(`${flag} <value>`, about).helpGroup(`${group}:`) }
+}))
 
 interface ServingCommand {
   readonly name: string

@@ -1,4 +1,5 @@
-// The app of the admin address, for operators: health in detail, metrics and tasks. It has no endpoint.
+// The app of the admin address, for operators: health in detail, metrics, tasks, and a page of all that. It
+// has no endpoint.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -7,6 +8,9 @@ import { messageOf, quote } from '../base/words.ts'
 import { clientAddressOf } from './client-address.ts'
 import { createFastify } from './fastify.ts'
 import { createOriginPolicy } from './origin-policy.ts'
+import { sendPage } from './pages/page.ts'
+import { readStatus } from './pages/status-facts.ts'
+import { toStatusPage } from './pages/status-page.ts'
 import type { HealthReport } from './readiness.ts'
 
 type TaskQuery = { readonly [K in typeof FILTERS[number]]?: string } & { readonly olderThanMs?: number }
@@ -14,7 +18,9 @@ type TaskQuery = { readonly [K in typeof FILTERS[number]]?: string } & { readonl
 /** The tasks of all owners. Each method rejects if the store is not available. */
 interface AdminTasks {
   /** Rejects with a RangeError for a cursor that is none. */
-  list (query: TaskQuery, cursor: string | undefined, limit: number): Promise<object>
+  list (
+    query: TaskQuery, cursor: string | undefined, limit: number
+  ): Promise<{ readonly tasks: readonly object[] }>
   /** Resolves to `undefined` for an unknown task. */
   show (id: string): Promise<object | undefined>
   /** Writes what the handler of the task came to. */
@@ -65,6 +71,8 @@ interface AdminAppDependencies {
   readonly token: string | undefined
   /** The version of Trivet. */
   readonly version: string
+  /** Whether requests are traced. */
+  readonly isTraced: boolean
   onAct (act: OperatorAct): void
 }
 
@@ -100,14 +108,21 @@ export function createAdminApp (dependencies: AdminAppDependencies): FastifyInst
   app.get('/metrics', options, async (_, reply) => {
     return reply.header('content-type', metrics.contentType).send(await metrics.text())
   })
-  app.register(async (guarded) => registerTasks(guarded, dependencies))
+  app.register(async (guarded) => {
+    guardTasks(guarded, dependencies)
+    registerStatus(guarded, dependencies)
+    registerTasks(guarded, dependencies)
+  })
   return app
 }
 
-function registerTasks (
-  app: FastifyInstance, { log, tasks, token, version, onAct }: AdminAppDependencies
-): void {
-  const digest = token === undefined ? undefined : hash('sha256', token, 'buffer')
+function toDigest (token: string | undefined): Buffer | undefined {
+  return token === undefined ? undefined : hash('sha256', token, 'buffer')
+}
+
+/** Refuses requests without the token, if there is one. The page is shown without tasks then. */
+function guardTasks (app: FastifyInstance, { log, token, onAct }: AdminAppDependencies): void {
+  const digest = toDigest(token)
   const noteDenied = limitRepeats<FastifyRequest>((request, requests) => {
     const action = request.routeOptions.url ?? ''
     onAct({ outcome: 'denied', action, address: clientAddressOf(request), requests })
@@ -117,6 +132,7 @@ function registerTasks (
       if (request.method === 'POST') return refuse(reply, 403, OFF)
       return
     }
+    if (request.routeOptions.url === '/' && request.headers.authorization === undefined) return
     const [, bearer = ''] = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '') ?? []
     if (timingSafeEqual(hash('sha256', bearer, 'buffer'), digest)) return
     noteDenied(request)
@@ -130,7 +146,22 @@ function registerTasks (
     log.warn({ err: error }, 'an operator was not answered')
     return refuse(reply, 503, messageOf(error))
   })
+}
 
+const REFRESH_SECONDS = 10
+
+function registerStatus (app: FastifyInstance, dependencies: AdminAppDependencies): void {
+  const options = { logLevel: 'silent', exposeHeadRoute: true } as const
+  app.get<{ Querystring: Query }>('/', options, async ({ query, headers: { authorization } }, reply) => {
+    const mayList = dependencies.token === undefined || authorization !== undefined
+    const refreshSeconds = query.refresh === 'off' ? undefined : REFRESH_SECONDS
+    const status = await readStatus(dependencies, { mayList, refreshSeconds })
+    return sendPage(reply.header('cache-control', 'no-store'), 200, toStatusPage(status))
+  })
+}
+
+function registerTasks (app: FastifyInstance, { tasks, token, version, onAct }: AdminAppDependencies): void {
+  const digest = toDigest(token)
   app.get<{ Querystring: Query }>('/tasks', async ({ query }) => {
     const { cursor, limit, ...filter } = readQuery(query)
     return await tasks.list(filter, cursor, limit)

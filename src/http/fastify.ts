@@ -11,6 +11,13 @@ const responseOptions = 'URLPattern' in globalThis
   ? {}
   : { ServerResponse: (await import('./server-response.ts')).WholeResponse }
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether a program that embeds the service changes or reads what is sent. */
+    readonly sendHooks: { areThere: boolean }
+  }
+}
+
 /** How long a client may take to send one request, in milliseconds: a slow client must not hold a socket. */
 const RECEIVE_TIMEOUT_MS = 60_000
 /**
@@ -38,12 +45,12 @@ export function createFastify (
   // Unique across replicas and restarts, and cheap to make.
   const prefix = random.bytes(4).toString('hex')
   let count = 0
-  return Fastify({
+  const app = Fastify({
     loggerInstance: log,
     rewriteUrl: ({ url = '/' }) => toDecodable(url),
     // The service writes a line of its own for each request.
     logController: new LogController({ disableRequestLogging: true }),
-    // Decides only `request.ip`: nothing reads `request.host` and `request.protocol`, which it also changes.
+    // Decides `request.ip` and `request.protocol`. Nothing reads `request.host`, which it also changes.
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     genReqId: () => `${prefix}-${(++count).toString(36)}`,
     requestTimeout: RECEIVE_TIMEOUT_MS,
@@ -61,6 +68,8 @@ export function createFastify (
     // closes.
     return503OnClosing: false
   })
+  noteSendHooks(app)
+  return app
 }
 
 /**
@@ -76,4 +85,17 @@ function toDecodable (url: string): string {
   } catch {
     return encodeURI(path) + query.join('')
   }
+}
+
+/** Fastify does not tell which hooks an app has. Plugins add theirs to apps whose prototype this one is. */
+function noteSendHooks (app: FastifyInstance): void {
+  const sendHooks = { areThere: false }
+  app.decorate('sendHooks', { getter: () => sendHooks })
+  const addHook: unknown = app.addHook
+  Object.assign(app, {
+    addHook (this: FastifyInstance, name: string, ...rest: unknown[]): unknown {
+      if (name === 'onSend') sendHooks.areThere = true
+      return Reflect.apply(addHook as () => unknown, this, [name, ...rest])
+    }
+  })
 }

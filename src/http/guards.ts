@@ -37,10 +37,13 @@ export interface GuardsDependencies {
   readonly shutdown: Pick<Shutdown, 'isRefusing'>
   readonly shedding: Pick<Shedding, 'mustRefuse'>
   readonly replies: Replies
+  /** Whether a request is served without authentication. Its answer must have nothing of the catalog. */
+  readonly isOpen?: (request: FastifyRequest) => boolean
 }
 
 export function registerGuards (app: FastifyInstance, dependencies: GuardsDependencies): void {
   const { policy, authenticator, authentications, unavailableLog, shutdown, shedding, replies } = dependencies
+  const { isOpen = () => false } = dependencies
   app.decorateRequest('principal')
   app.decorateRequest('address', { getter () { return clientAddressOf(this) } })
   const addCorsHeaders = createCors(app)
@@ -78,6 +81,7 @@ export function registerGuards (app: FastifyInstance, dependencies: GuardsDepend
   }
 
   function authenticate (request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+    if (isOpen(request)) return proceed(ANONYMOUS, request, done)
     const sender = new UnknownSender(request, authentications)
     let principal: Principal | Promise<Principal>
     try {

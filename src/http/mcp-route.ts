@@ -2,14 +2,13 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { prefersHtml } from './accept.ts'
 import type { Era } from './era.ts'
-import type { Replies } from './replies.ts'
+import { sendWelcome, type WelcomeOptions } from './pages/welcome-page.ts'
 
-interface McpRouteOptions {
-  readonly path: string
+interface McpRouteOptions extends WelcomeOptions {
   /** The first era that accepts a request serves it. */
   readonly eras: readonly Era[]
-  readonly replies: Replies
 }
 
 /** The endpoint is also served with a slash at its end: users often write one. */
@@ -18,7 +17,8 @@ export function registerMcpRoute (app: FastifyInstance, options: McpRouteOptions
   for (const url of path.endsWith('/') ? [path] : [path, `${path}/`]) registerRoutes(app, url, options)
 }
 
-function registerRoutes (app: FastifyInstance, url: string, { eras, replies }: McpRouteOptions): void {
+function registerRoutes (app: FastifyInstance, url: string, options: McpRouteOptions): void {
+  const { eras, replies } = options
   const methods = [...new Set([...eras.flatMap((era) => era.methods), 'OPTIONS'])].join(', ')
   const eraOf = (request: FastifyRequest) => eras.find((era) => era.mayServe(request))
 
@@ -28,12 +28,13 @@ function registerRoutes (app: FastifyInstance, url: string, { eras, replies }: M
   }
 
   app.post(url, (request, reply) => eraOf(request)?.serve(request, reply))
-  // Only an era with sessions accepts these methods.
+  // Only an era with sessions accepts these methods. A browser gets a page: it has no session.
   app.route({
     method: ['GET', 'DELETE'],
     url,
     onRequest: (request, reply, done) => {
-      if (eraOf(request) === undefined) refuse(request, reply)
+      if (prefersHtml(request)) sendWelcome(options, request, reply)
+      else if (eraOf(request) === undefined) refuse(request, reply)
       else done()
     },
     handler: (request, reply) => eraOf(request)?.serve(request, reply)

@@ -7,6 +7,7 @@ import { readRequestId, toErrorResponse, type RequestId } from '../protocol/json
 import type { Ending, Observer, RefusedRequest } from '../request/pipeline/observer.ts'
 import type { RequestTracer } from '../request/pipeline/request-tracer.ts'
 import { toProtocolError } from '../request/pipeline/to-protocol-error.ts'
+import { prefersHtml } from './accept.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 
 const INTERNAL_ERROR_CODE = -32603
@@ -102,13 +103,26 @@ export function createReplies (
   }
 }
 
+interface NotFoundDependencies {
+  readonly replies: Replies
+  readonly policy: OriginPolicy
+  /** Answers a browser at the root. */
+  welcome (request: FastifyRequest, reply: FastifyReply): void
+}
+
 /**
  * Answers requests for paths that the service does not have. Pages of allowed origins may read the answer:
  * without these headers they only see that it failed.
  */
-export function registerNotFound (app: FastifyInstance, replies: Replies, policy: OriginPolicy): void {
+export function registerNotFound (
+  app: FastifyInstance, { replies, policy, welcome }: NotFoundDependencies
+): void {
   app.setNotFoundHandler((request, reply) => {
-    const { origin } = request.headers
+    const { url, headers: { host, origin } } = request
+    // Not a route: a program that embeds the service may have one of its own for this path.
+    if (/^\/(?:\?|$)/.test(url) && prefersHtml(request) && policy.isAllowedHost(host)) {
+      return welcome(request, reply)
+    }
     if (origin !== undefined && policy.isAllowedOrigin(origin)) {
       reply.header('access-control-allow-origin', origin).header('vary', 'Origin')
     }

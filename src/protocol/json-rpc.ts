@@ -72,6 +72,8 @@ export class ReadyResponse {
   /** In bytes. */
   get length (): number { return Buffer.byteLength(this.head) + this.result.length + this.tail.length }
 
+  toBuffer (): Buffer { return Buffer.concat([Buffer.from(this.head), this.result, Buffer.from(this.tail)]) }
+
   toString (): string { return this.head + this.result.toString() + this.tail }
 }
 

@@ -9,8 +9,8 @@ import { CHECK_STEPS, startCheck, TooManySteps, withCosts } from './check-cost.t
 import { accepted, refused, type Verdict } from './check.ts'
 import { isDeferrable } from './deferrable.ts'
 import { findSchemaProblems } from './schema-limits.ts'
-import { isLongerThan } from './value-preview.ts'
-import { describeProblems } from './value-problems.ts'
+import { isLongerThan, preview } from './value-preview.ts'
+import { describeProblems, valueAt } from './value-problems.ts'
 
 /** The schema cannot be used. Has every problem of it. */
 export class SchemaError extends Error {
@@ -84,7 +84,7 @@ export function createSchemaCompiler (
     const mayWait = isDeferrable(schema)
     if (!mayWait && !isOwn) assertValid(identified, metaSchemas(dialect))
     const pair = instances
-    return createCheck((kind) => compileWith(pair[kind](dialect), identified), mayWait, showsValues)
+    return createCheck((kind) => compileWith(pair[kind](dialect), identified), mayWait, showsValues, schema)
   }
 
   return {
@@ -113,12 +113,15 @@ function createPair (options: Options): InstancePair {
 function assertValid (schema: JsonSchema, metaSchema: Ajv): void {
   // The meta-schema has patterns, too. The author chooses how much there is to check.
   startCheck(Infinity)
-  if (metaSchema.validateSchema(schema) !== true) throw new SchemaError(toSchemaProblems(metaSchema.errors))
+  if (metaSchema.validateSchema(schema) !== true) {
+    throw new SchemaError(toSchemaProblems(metaSchema.errors ?? [], schema))
+  }
 }
 
 /** @param mayWait whether the schema may be compiled at the first use. */
 function createCheck (
-  compile: (kind: keyof InstancePair) => ValidateFunction, mayWait: boolean, showsValues: boolean
+  compile: (kind: keyof InstancePair) => ValidateFunction, mayWait: boolean, showsValues: boolean,
+  schema: JsonSchema
 ): JsonSchemaCheck {
   let explain: ValidateFunction | undefined
   let validate = mayWait ? undefined : compile('fast')
@@ -130,7 +133,7 @@ function createCheck (
     startCheck(EXPLAIN_STEPS)
     try {
       explain(value)
-      return describeProblems(explain.errors ?? [], value, showsValues)
+      return describeProblems(explain.errors ?? [], value, showsValues, schema)
     } catch (error) {
       if (error instanceof TooManySteps) return undefined
       throw error
@@ -143,7 +146,7 @@ function createCheck (
     try {
       if (validate(value)) return accepted(value)
       const first = validate.errors ?? []
-      return refused(findProblems(value) ?? describeProblems(first, value, showsValues))
+      return refused(findProblems(value) ?? describeProblems(first, value, showsValues, schema))
     } catch (error) {
       if (error instanceof TooManySteps) return refused([TOO_COSTLY])
       if (error instanceof RangeError) return refused(['is nested too deeply'])
@@ -160,9 +163,15 @@ function compileWith (ajv: Ajv, schema: JsonSchema): ValidateFunction {
   }
 }
 
-function toSchemaProblems (errors: ErrorObject[] | null | undefined): string[] {
-  return (errors ?? []).map(({ instancePath, message, params }) => {
-    const choices = 'allowedValues' in params ? `: ${JSON.stringify(params.allowedValues)}` : ''
-    return `${instancePath || '/'} ${message ?? 'is invalid'}${choices}`
+function toSchemaProblems (errors: readonly ErrorObject[], schema: JsonSchema): string[] {
+  const ofEnum = errors.filter(({ keyword }) => keyword === 'enum')
+  const places = new Set(ofEnum.map(({ instancePath }) => instancePath))
+  // A wrong `type` fails as one of the types, as a list of them, and as the choice between the two.
+  const others = errors.filter(({ instancePath }) => !places.has(instancePath))
+  return [...ofEnum, ...others].map(({ instancePath, message, params }) => {
+    const place = instancePath || '/'
+    if (!('allowedValues' in params)) return `${place} ${message ?? 'is invalid'}`
+    const value = preview(valueAt(schema, instancePath))
+    return `${place} must be one of ${params.allowedValues.map(String).join(', ')}, got ${value}`
   })
 }

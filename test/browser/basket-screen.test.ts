@@ -9,11 +9,9 @@ import { makeFolder } from '../helpers/folder.ts'
 import { startService } from '../helpers/service.ts'
 import { hasChromium, openPage } from './chromium.ts'
 import { startHost, type HostOrigins } from './host-origins.ts'
+import { checkFrame, forEachView, keepPicture } from './views.ts'
 
 const EXAMPLE = new URL('../../catalog', import.meta.url)
-
-/** Set it to keep a picture of the screen. */
-const { SCREENSHOT } = process.env
 
 interface OpenScreen {
   readonly page: Page
@@ -56,6 +54,23 @@ const seenBy = async (page: Page) => await page.evaluate('seen') as {
   contexts: string[], sizes: Array<{ height: number }>, renders: number, meta: object
 }
 
+/** Checks the screen in both themes and widths, and that fingers can hit what can be pressed. */
+async function checkScreen (t: Test, page: Page, name: string): Promise<void> {
+  const frame = page.frames().at(-1) ?? page.mainFrame()
+  await forEachView(page, async (theme, device) => {
+    // The colours of the screen itself, not those of the host.
+    await page.evaluate(`setTheme('${theme}', { '--color-text-primary': 'initial' })`)
+    await frame.locator(`html[style*="${theme}"]`).waitFor()
+    await checkFrame(t, frame, `${name}-${theme}-${device}`)
+    await keepPicture(page, `${name}-${theme}-${device}`)
+  })
+  const sizes = await frame.evaluate(
+    "[...document.querySelectorAll('button, input')].map((one) => one.getBoundingClientRect())" +
+    '.filter(({ width }) => width > 0).map(({ width, height }) => Math.min(width, height))'
+  ) as number[]
+  t.ok(sizes.every((size) => size >= 44), `${sizes}`)
+}
+
 for (const revision of ['2026-07-28', '2025-11-25']) {
   t.test(`a person fills a basket and orders it on its screen, ${revision}`, { timeout: 90_000 }, async (t) => {
     if (!hasChromium(t)) return
@@ -68,18 +83,31 @@ for (const revision of ['2026-07-28', '2025-11-25']) {
     const add = screen.getByRole('button', { name: 'Add Moby-Dick' })
     await add.click()
     const lines = screen.getByRole('list', { name: 'Books in the basket' }).getByRole('listitem')
-    await lines.getByText('1 ×').waitFor()
+    await lines.getByText('1 copy').waitFor()
+    t.ok(await screen.getByRole('button', { name: 'One copy less of Moby-Dick' }).isDisabled())
+    await screen.getByRole('button', { name: 'One copy more of Moby-Dick' }).click()
+    await lines.getByText('2 copies').waitFor()
     await add.click()
-    await lines.getByText('2 ×').waitFor()
-    t.match(await lines.innerText(), /Moby-Dick/)
-    if (SCREENSHOT !== undefined) await page.screenshot({ path: SCREENSHOT })
+    await lines.getByText('3 copies').waitFor()
+    await screen.getByRole('button', { name: 'One copy less of Moby-Dick' }).click()
+    await lines.getByText('2 copies').waitFor()
+    t.match(await lines.innerText(), /Moby-Dick\nHerman Melville\n€25\.90\n€12\.95 each/)
+    await screen.getByRole('searchbox').fill('frankenstein')
+    await screen.getByRole('button', { name: 'Find' }).click()
+    await screen.getByRole('button', { name: 'Add Frankenstein' }).click()
+    await screen.getByRole('button', { name: 'Remove all 2 of Moby-Dick' }).waitFor()
+    await checkScreen(t, page, `basket-${revision}`)
+    await screen.getByRole('button', { name: 'Remove Frankenstein' }).click()
+    await screen.getByRole('button', { name: 'Remove Frankenstein' }).waitFor({ state: 'detached' })
 
     await screen.getByRole('button', { name: 'Check out' }).click()
     const dialog = page.getByRole('dialog')
     t.match(await dialog.innerText(), /Order 2 x Moby-Dick for/)
     await dialog.getByRole('button', { name: 'Confirm' }).click()
-    await screen.getByText(/^Ordered: /).waitFor()
-    t.equal(await screen.getByRole('button', { name: /Remove/ }).count(), 0)
+    await screen.getByRole('heading', { name: 'Thank you. Your order is placed.' }).waitFor()
+    t.match(await screen.getByText('Your order number is').innerText(), /is [0-9a-f-]{36}\.$/)
+    t.equal(await screen.getByRole('button').count(), 0)
+    await checkScreen(t, page, `ordered-${revision}`)
 
     const { contexts, sizes, meta } = await seenBy(page)
     t.match(contexts.at(-1), new RegExp(`changed the basket ${basketId}: 2 x Moby-Dick. It is ordered as`))
@@ -90,7 +118,7 @@ for (const revision of ['2026-07-28', '2025-11-25']) {
       const file = join(root, 'apps/basket/index.html')
       await writeFile(file, (await readFile(file, 'utf8')).replace('Your basket', 'Your books'))
       await screen.getByRole('heading', { name: 'Your books' }).waitFor()
-      await screen.getByText(/^Ordered: /).waitFor()
+      await screen.getByText('Your order number is').waitFor()
       t.equal((await seenBy(page)).renders, 2)
     })
     t.strictSame(problems, [])

@@ -51,7 +51,9 @@ window.openTool = async (name, args) => {
   else await client.subscribeResource({ uri })
 }
 
-window.setTheme = (theme) => bridge.setHostContext({ ...CONTEXT, theme })
+window.setTheme = (theme, variables = CONTEXT.styles.variables) => {
+  bridge.setHostContext({ ...CONTEXT, styles: { variables }, theme })
+}
 
 const CONTEXT = {
   theme: 'light',
@@ -67,7 +69,7 @@ async function show (uri, { tool, args, result }) {
   seen.meta = { mimeType: content.mimeType, ...content._meta }
   const frame = document.createElement('iframe')
   frame.setAttribute('sandbox', 'allow-scripts allow-same-origin')
-  frame.style.cssText = 'width: 560px; height: 100px; border: 0'
+  frame.style.cssText = 'width: min(560px, 100%); height: 100px; border: 0'
   document.body.append(frame)
   bridge = new AppBridge(client, INFO, { serverTools: {}, serverResources: {}, updateModelContext: {} }, {
     hostContext: { ...CONTEXT, toolInfo: { tool } }

@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { findMisspelt } from '../../src/cli/call-arguments.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { runProgram } from '../helpers/program.ts'
 import { runService } from '../helpers/service.ts'
@@ -25,6 +26,7 @@ const catalog = await writeCatalog(t, {
   'tools/who.ts': toolModule(
     'who', "scopes: ['a'], whenMissing: 'challenge'", '(_, { principal }) => principal.subject'
   ),
+  'tools/hidden.ts': toolModule('hidden', "scopes: ['a']"),
   'tools/fails.ts': toolModule('fails', '', "() => { throw new ToolError('no such thing') }"),
   'tools/breaks.ts': toolModule('breaks', '', "() => { throw new Error('inside') }"),
   'tools/lies.ts': toolModule('lies', "outputSchema: { type: 'object', required: ['n'] }", '() => ({})'),
@@ -62,9 +64,24 @@ t.test('progress is told once, although the handler runs again after an answer',
   t.strictSame(JSON.parse(out).progress, [{ progress: 1, total: 2 }, { progress: 2, total: 2 }])
 })
 
+t.test('a misspelt argument that an open schema accepts is told', async (t) => {
+  const inputSchema = { type: 'object', properties: { count: {}, name: {} } }
+  t.strictSame(findMisspelt({ cont: 2, other: 1, name: 'a' }, inputSchema), [
+    'cont is not in the schema of the tool: did you mean count?'
+  ])
+  t.strictSame(findMisspelt({ cont: 2, count: 2 }, inputSchema), [], 'both are there')
+  const closed = { ...inputSchema, additionalProperties: false }
+  t.strictSame(findMisspelt({ cont: 2 }, closed), [], 'the check tells')
+  const { err, exitCode } = await run('echo', 'cont=2')
+  t.strictSame([err, exitCode], ['cont is not in the schema of the tool: did you mean count?\n', 0])
+})
+
 t.test('the caller has the subject and the scopes of the flags', async (t) => {
   t.equal((await run('who', '--subject', 'ada', '--scopes', 'a b')).out, 'ada\n')
   t.match(await run('who'), { exitCode: 1, err: /^Insufficient scope: this needs a\n$/ })
+  const hint = /^This caller sees no such tool\. A tool with scopes needs --scopes "a b"\.\nTool hidden not found\n$/
+  t.match(await run('hidden'), { exitCode: 1, err: hint })
+  t.equal((await run('hidden', '--scopes', 'a')).out, 'ok\n')
 })
 
 t.test('a question is answered by a flag or a file, or said with how to answer it', async (t) => {

@@ -262,7 +262,7 @@ t.test('a service is compared by its lists', async (t) => {
   const next = await writeCatalog(t, input({ x: text }, { required: ['x'] }))
   const { out, exitCode } = await runProgram(['diff', url, next])
   t.equal(exitCode, 1)
-  t.match(out, /^breaks tools\/a\.ts:2: tool a arguments: x is newly required\n1 changes, /)
+  t.match(out, /^breaks tools\/a\.ts:2: tool a arguments: x is newly required\n1 change, /)
   const gone = await runProgram(['diff', url, await writeCatalog(t, {})])
   t.match(gone.out, `breaks ${url}: tool a is gone`)
 })
@@ -270,7 +270,7 @@ t.test('a service is compared by its lists', async (t) => {
 t.test('the skills of a service are compared by their entries', async (t) => {
   const url = await listen(await buildApp(t, skill('a')))
   const { out } = await runProgram(['diff', url, await writeCatalog(t, skill('b'))])
-  t.match(out, /^fine .* skill skill:\/\/s\/SKILL.md has other files, or other contents\n1 changes, 0 of them/)
+  t.match(out, /^fine .* skill skill:\/\/s\/SKILL.md has other files, or other contents\n1 change, 0 of them/)
 })
 
 t.test('a revision of git is compared, also with packages of the working tree', async (t) => {
@@ -298,14 +298,15 @@ t.test('a revision of git is compared, also with packages of the working tree', 
   git('add', 'shop/catalog/tools/b.ts')
   const status = String(git('status', '--short'))
   const before = new Set(await readdir(tmpdir()))
-  for (const old of ['v1', 'HEAD', `v1:${catalog}`]) {
-    const { out, err, exitCode } = await runProgram(['diff', old, catalog], { TRIVET_CATALOG: catalog })
+  // Without a second argument the catalog of the working tree is compared.
+  for (const args of [['v1', catalog], ['HEAD', catalog], [`v1:${catalog}`, catalog], ['HEAD']]) {
+    const { out, err, exitCode } = await runProgram(['diff', ...args], { TRIVET_CATALOG: catalog })
     t.strictSame([out, err, exitCode], [
       'breaks tools/a.ts: tool found is gone\nfine   tools/b.ts:2: tool b is new\n' +
-        '2 changes, 1 of them break clients\n',
+        '2 changes, 1 of them breaks clients\n',
       '',
       1
-    ], old)
+    ], args.join(' '))
   }
   t.equal(String(git('status', '--short')), status, 'the working tree and its index stay as they are')
   const isNew = (name: string) => name.startsWith('trivet-revision-') && !before.has(name)

@@ -20,6 +20,8 @@ t.test('--help names every command, and each command has help of its own', async
     const help = await runProgram([command, '--help'])
     t.match(help.out, new RegExp(`^Usage: trivet ${command} `))
     t.equal(help.exitCode, 0)
+    // The flags of settings are in groups: there are sixty.
+    if (/^(?:serve|dev)$/.test(command)) t.match(help.out, /^Access:\n {2}--auth <value>/m)
   }
   t.match(out, /^Exit codes: 0 for success/m)
 })

@@ -34,6 +34,21 @@ t.test('proxies wait longer than a handler may be silent', async (t) => {
   for (const one of seconds) t.ok(one * 1000 > fallback, `${one} s, and ${fallback} ms`)
 })
 
+t.test('nginx finds a replica that was re-created, at its new address', (t) => {
+  const { content } = composition.configs.nginx
+  const [, major, minor, patch] = /^nginx:(\d+)\.(\d+)(?:\.(\d+))?-/.exec(services.nginx.image) ?? []
+  const version = [major, minor, patch].reduce((sum, part) => sum * 1000 + Number(part ?? 0), 0)
+  t.ok(version >= 1_027_003, 'which knows resolve')
+  const upstreams: string[] = content.match(/upstream \w+ \{[^}]*\}/g)
+  t.equal(upstreams.length, 2)
+  for (const upstream of upstreams) {
+    t.match(upstream, /zone \w+ \d+k;/)
+    for (const [server] of upstream.matchAll(/server [^;]*;/g)) t.match(server, ' resolve ')
+  }
+  t.match(content, /resolver 127\.0\.0\.11 /, 'by the DNS of Docker')
+  t.end()
+})
+
 t.test('nginx serves the official client over TLS, with a certificate as in deploy/README.md', async (t) => {
   if (!hasNginx(t) || !hasPrograms(t, ['openssl'], 'openssl')) return
   const folder = await makeFolder(t)

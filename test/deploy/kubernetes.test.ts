@@ -90,7 +90,7 @@ t.test('the component puts the state into PostgreSQL, and leaves Redis out', asy
   const built = parseAllDocuments(stdout).map((document): Message => document.toJS())
   for (const one of built) t.strictSame(await findInvalidValues(one), [], one.kind)
   t.strictSame(built.filter(({ metadata }) => metadata.name === 'trivet-redis'), [])
-  t.equal(built.length, manifests.length + 1 - 3)
+  t.equal(built.length, manifests.length + 1 - 4)
 
   const url = 'postgres://trivet:pw@postgres.example.com/trivet?sslmode=verify-full'
   const variables = environmentOf(findManifest(built, 'Deployment'), { ...SECRET, 'postgres-url': url })
@@ -172,7 +172,10 @@ t.test('every selector finds the pods that it means, and every port has a name t
     t.strictSame(used.filter((one) => !names.includes(one)), [])
   }
   const { labels } = deployment.spec.template.metadata
-  t.strictSame(findManifest(manifests, 'PodDisruptionBudget').spec.selector.matchLabels, labels)
+  for (const [workload, name] of [[deployment, 'trivet'], [redis, 'trivet-redis']] as const) {
+    const { selector } = findManifest(manifests, 'PodDisruptionBudget', name).spec
+    t.strictSame(selector.matchLabels, workload.spec.template.metadata.labels)
+  }
   for (const { labelSelector: { matchLabels } } of pod.topologySpreadConstraints) {
     t.strictSame(matchLabels, labels)
   }

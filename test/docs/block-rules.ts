@@ -12,14 +12,14 @@ import { placeOf, ROOT, type Block } from './pages.ts'
  * - `transcript`: its commands (`$ `) are run, and print what follows them
  * - `foreign`: cannot be run here, and names only what exists
  * - `data`: is parsed
- * - `tree`: draws a folder of this project
+ * - `tree`: draws a folder of this project, or of the page
  * - `picture`: is drawn from a table of the source, and the test of the table compares it
  */
 export type Rule =
   'excerpt' | 'file' | 'module' | 'commands' | 'transcript' | 'foreign' | 'data' | 'tree' | 'picture'
 
 /** Need the network, a cluster, a container or rights that a test does not have. */
-const FOREIGN = new Set(['docker', 'kubectl', 'npm', 'openssl'])
+const FOREIGN = new Set(['docker', 'kubectl', 'npm', 'openssl', 'sudo'])
 
 /** Of files. */
 const LANGUAGES = new Set(['ts', 'tsx', 'js', 'mjs', 'html', 'yaml', 'md', 'json'])
@@ -28,11 +28,12 @@ export function ruleOf (block: Block): Rule {
   const { language, path, text } = block
   if (path !== undefined && LANGUAGES.has(language)) {
     // The catalog is loaded, and the tests are run: nothing checks a file elsewhere.
-    if (/^(?:catalog|test)\//.test(path)) return 'file'
+    if (/^(?:catalog|teams|test)\//.test(path)) return 'file'
     if (/^(?:bench|deploy|src)\//.test(path)) return 'excerpt'
   }
   if (path === undefined) {
     if (language === 'mermaid') return 'picture'
+    if (language === 'ini') return 'foreign'
     if (language === 'ts' || language === 'js') return 'module'
     if (language === 'console' && text.startsWith('$ ')) return 'transcript'
     if (language === 'json') return 'data'

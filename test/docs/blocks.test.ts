@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { makeFolder } from '../helpers/folder.ts'
+import { hasPostgresServer, startPostgresServer } from '../servers/postgres-server.ts'
 import { missingOf, prints, programsOf, ruleOf } from './block-rules.ts'
 import { openTerminal } from './commands.ts'
 import { placeOf, readPage, readPages, ROOT, type Block } from './pages.ts'
@@ -15,6 +16,9 @@ const pages = await readPages()
 const blocks = pages.flatMap((page) => page.blocks.map((block) => ({ ...block, rule: ruleOf(block) })))
 const ofRule = (...rules: readonly string[]) => blocks.filter(({ rule }) => rules.includes(rule))
 const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+
+/** The tests of a page whose blocks name this variable need a database. */
+const DATABASE = 'TEST_DATABASE_URL'
 
 /** As `trivet init` writes it, with JavaScript that is checked too. */
 const TSCONFIG = {
@@ -55,7 +59,7 @@ async function makeProject (t: Parameters<typeof makeFolder>[0]): Promise<string
   const root = await makeFolder(t)
   await mkdir(join(root, 'node_modules'))
   await symlink(ROOT, join(root, 'node_modules/trivet'))
-  for (const name of ['@types', 'zod', 'typebox']) {
+  for (const name of ['@types', 'pg', 'typebox', 'zod']) {
     await symlink(join(ROOT, 'node_modules', name), join(root, 'node_modules', name))
   }
   await writeFile(join(root, 'package.json'), '{ "type": "module" }')
@@ -94,11 +98,18 @@ for (const page of pages) {
     await writeBlocks(root, own.filter(({ rule }) => rule === 'file'))
     const folder = join(root, folderOf(page.name))
     await mkdir(folder, { recursive: true })
-    const terminal = await openTerminal(t, folder, join(root, 'bin'))
+    const variables = page.text.includes(DATABASE) && hasPostgresServer(t)
+      ? { [DATABASE]: (await startPostgresServer(t)).url }
+      : {}
+    const terminal = await openTerminal(t, folder, join(root, 'bin'), variables)
     if (existsSync(join(folder, 'catalog'))) {
       t.match(await terminal.run('trivet check catalog'), /^0 problems/m)
     }
-    if (existsSync(join(folder, 'test'))) t.match(await terminal.run('node --test test/'), /^. fail 0$/m)
+    if (existsSync(join(folder, 'test'))) {
+      const output = await terminal.run('node --test test/')
+      t.match(output, /^. fail 0$/m)
+      if (!page.text.includes(DATABASE) || DATABASE in variables) t.match(output, /^. skipped 0$/m)
+    }
     for (const block of own) {
       const place = placeOf(block)
       if (block.rule === 'commands') await t.resolves(terminal.run(block.text), place)
@@ -136,8 +147,12 @@ t.test('a drawn folder has what is drawn', async (t) => {
     const [root = '', ...lines] = block.text.trimEnd().split('\n')
     for (const line of lines) {
       const [, name = ''] = /^ {2}([\w.-]+)\/? {2,}\S/.exec(line) ?? []
-      if (name === '') t.match(line, /^ {10}/, `${placeOf(block)}: a line that goes on`)
-      else t.ok(existsSync(join(ROOT, root, name)), `${placeOf(block)}: ${root}${name}`)
+      if (name === '') {
+        t.match(line, /^ {10}/, `${placeOf(block)}: a line that goes on`)
+        continue
+      }
+      const isOfPage = blocks.some(({ page, path }) => page === block.page && path?.startsWith(`${root}${name}`))
+      t.ok(isOfPage || existsSync(join(ROOT, root, name)), `${placeOf(block)}: ${root}${name}`)
     }
   }
 })

@@ -3,9 +3,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { readPage, readPages, resolveLink, ROOT } from './pages.ts'
+import { readAllPages, readPage, resolveLink, ROOT } from './pages.ts'
 
-const pages = await readPages()
+const pages = await readAllPages()
 
 t.test('every link leads to a file, and to a heading of it', async (t) => {
   let count = 0

@@ -23,8 +23,11 @@ const readSource = async (path: string) => await readFile(join(ROOT, path), 'utf
 /** Variables of the commands. The service has no such settings. */
 const OF_COMMANDS = ['TRIVET_TOKEN']
 
+/** Variables of the tests of this project. */
+const OF_TESTS = ['TRIVET_TEST_REQUIRE_SERVERS']
+
 t.test('every setting that a page names exists, and every setting is named', async (t) => {
-  const variables = [...ROWS.map(([, { variable }]) => variable), ...OF_COMMANDS]
+  const variables = [...ROWS.map(([, { variable }]) => variable), ...OF_COMMANDS, ...OF_TESTS]
   const known: ReadonlySet<string> = new Set(variables)
   const named = new Set(text.match(/\bTRIVET_[A-Z_]*[A-Z]\b/g))
   t.strictSame([...named].filter((name) => !known.has(name)), [])
@@ -61,7 +64,7 @@ t.test('every command and flag that a page names exists, and all are in commands
     ([, { variable }]) => `--${variable.replace(/^TRIVET_/, '').toLowerCase().replaceAll('_', '-')}`
   ))
   for (const [name, flags] of commands) {
-    t.match(page, `\`trivet ${name}`, name)
+    t.match(page, `\`npx trivet ${name}`, name)
     for (const flag of flags) {
       if (flag === '--help' || (/serve|dev/.test(name) && settings.has(flag))) continue
       t.ok(page.includes(flag), `trivet ${name} ${flag}`)

@@ -30,10 +30,21 @@ export interface Page {
 
 const BLOCK = /^```(\S*)(?: +(\S+))?\n([^]*?)^```$/gm
 
+const OUTSIDE_OF_DOCS = [
+  'README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'deploy/README.md', 'examples/internal-api/README.md'
+]
+
+/** Returns the pages that people write. */
 export async function readPages (): Promise<readonly Page[]> {
-  const docs = (await readdir(join(ROOT, 'docs'))).toSorted().map((file) => `docs/${file}`)
-  const others = ['README.md', 'deploy/README.md', 'examples/internal-api/README.md']
-  return await Promise.all([...others, ...docs].map(async (name) => {
+  const all = await readAllPages()
+  return all.filter(({ name }) => !name.startsWith('docs/api/'))
+}
+
+/** Returns the pages that people write, and those that are made from docstrings. */
+export async function readAllPages (): Promise<readonly Page[]> {
+  const files = await readdir(join(ROOT, 'docs'), { recursive: true })
+  const docs = files.filter((file) => file.endsWith('.md')).toSorted().map((file) => `docs/${file}`)
+  return await Promise.all([...OUTSIDE_OF_DOCS, ...docs].map(async (name) => {
     return readPage(name, await readFile(join(ROOT, name), 'utf8'))
   }))
 }
@@ -44,13 +55,20 @@ export function readPage (name: string, text: string): Page {
     page: name, line: text.slice(0, index).split('\n').length, language, path, text: body
   }))
   const headings = [...prose.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)
+  const marks = [...prose.matchAll(/<a id="([^"]+)">/g)].map(([, mark = '']) => mark)
   const links = [...prose.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, target = '']) => target)
-  return { name, text, prose, blocks, anchors: new Set(headings.map(toAnchor)), links }
+  return { name, text, prose, blocks, anchors: new Set([...toAnchors(headings), ...marks]), links }
 }
 
-/** As GitHub makes the anchor of a heading. */
-function toAnchor (heading: string): string {
-  return heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')
+/** As GitHub makes the anchors of headings: the second one of a name has a number. */
+function toAnchors (headings: readonly string[]): string[] {
+  const counts = new Map<string, number>()
+  return headings.map((heading) => {
+    const anchor = heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')
+    const count = counts.get(anchor) ?? 0
+    counts.set(anchor, count + 1)
+    return count === 0 ? anchor : `${anchor}-${count}`
+  })
 }
 
 /** The file and the anchor that a link of a page names. */

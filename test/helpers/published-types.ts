@@ -5,13 +5,19 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import type { Manifest } from './manifests.ts'
 
+/** Custom resources are in a package of their own. */
+function packageOf (apiVersion: string): string {
+  const isCustom = apiVersion.startsWith('monitoring.coreos.com/')
+  return isCustom ? '@kubernetes-models/prometheus-operator' : 'kubernetes-models'
+}
+
 /** Only a name: the file does not exist. */
 const FILE = fileURLToPath(new URL('manifest-types.ts', import.meta.url))
 
 /** The problems that the validator of the object's kind finds. */
 export async function findInvalidValues (manifest: Manifest): Promise<string[]> {
   const { apiVersion, kind } = manifest
-  const module = await import(`kubernetes-models/${apiVersion}/${kind}`)
+  const module = await import(`${packageOf(apiVersion)}/${apiVersion}/${kind}`)
   try {
     new module[kind](manifest).validate()
     return []
@@ -23,7 +29,7 @@ export async function findInvalidValues (manifest: Manifest): Promise<string[]> 
 /** Fields that an object's kind does not have, and other problems of its type. */
 export function findTypeProblems (manifests: readonly Manifest[]): string[] {
   const text = manifests.map(({ apiVersion, kind, ...rest }, index) => {
-    return `import type { I${kind} as Type${index} } from 'kubernetes-models/${apiVersion}/${kind}'\n` +
+    return `import type { I${kind} as Type${index} } from '${packageOf(apiVersion)}/${apiVersion}/${kind}'\n` +
       `export const object${index}: Type${index} = ${JSON.stringify({ apiVersion, kind, ...rest })}\n`
   }).join('')
   const options = {

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events'
 import { connect, type AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { createFastify } from '../../src/http/fastify.ts'
 import { sendJson } from '../../src/http/json-reply.ts'
@@ -13,16 +14,21 @@ const RESULTS = new Map([
 ])
 const ID = 'é"1'
 
+/** A plugin whose hooks are for the whole app, as `fastify-plugin` makes it. */
+const SKIP = { [Symbol.for('skip-override')]: true }
+
 /** `writes` counts the writes of the sockets. Each costs a call of the operating system. */
-async function listen (t: Test) {
+async function listen (t: Test, { hasHook = false, isInPlugin = false } = {}) {
   const { logger, lines } = createReadableLog('warn')
   const app = createFastify(logger)
-  const seen: string[] = []
-  app.addHook('onSend', (request, reply, payload, done) => {
-    seen.push(`${request.url} ${Buffer.isBuffer(payload)}`)
+  const seen: unknown[] = []
+  const addHook = (one: FastifyInstance) => one.addHook('onSend', (_, reply, payload, done) => {
+    seen.push(payload)
     reply.header('x-seen', 'yes')
     done(null, payload)
   })
+  if (hasHook && !isInPlugin) addHook(app)
+  if (isInPlugin) await app.register(Object.assign(async (one: FastifyInstance) => { addHook(one) }, SKIP))
   for (const [path, result] of RESULTS) {
     const ready = Buffer.from(result)
     app.post(path, (_, reply) => { sendJson(reply, toResultResponse(ID, ready)) })
@@ -64,14 +70,24 @@ async function receive (port: number, paths: readonly string[], readsLate = fals
 }
 
 t.test('are what a copied answer is, also in turn on one connection and for a slow reader', async (t) => {
-  const { port, seen } = await listen(t)
   const paths = [...RESULTS.keys(), ...RESULTS.keys()]
-  for (const readsLate of [false, true]) {
-    const received = await receive(port, paths, readsLate)
-    t.ok(received === await receive(port, paths.map((path) => `${path}/copied`)))
-    t.equal(received.split('x-seen: yes').length, paths.length + 1, 'the headers of hooks are there')
+  for (const hasHook of [false, true]) {
+    const { port } = await listen(t, { hasHook })
+    for (const readsLate of [false, true]) {
+      const received = await receive(port, paths, readsLate)
+      t.ok(received === await receive(port, paths.map((path) => `${path}/copied`)))
+      t.equal(received.split('x-seen: yes').length, (hasHook ? paths.length : 0) + 1, 'the headers of hooks')
+    }
   }
-  t.ok(seen.includes('/list true'), 'hooks see the bytes')
+})
+
+t.test('are whole for the hooks of a program that embeds the service', async (t) => {
+  for (const isInPlugin of [false, true]) {
+    const { app, seen } = await listen(t, { hasHook: true, isInPlugin })
+    const { body } = await app.inject({ method: 'POST', url: '/list' })
+    t.equal(JSON.parse(body).id, ID)
+    t.equal(String(seen[0]), body)
+  }
 })
 
 t.test('take one write', async (t) => {

@@ -20,6 +20,8 @@ const sentences: ReadonlyArray<readonly [schema: JsonSchema, value: unknown, pro
   [{ additionalProperties: false }, { extra: 1 }, 'extra: is not known here; remove it'],
   [{ properties: { a: { additionalProperties: false } } }, { a: { extra: 1 } },
     'a.extra: is not known here; remove it'],
+  [{ properties: { count: {} }, additionalProperties: false }, { cont: 1 },
+    'cont: is not known here; did you mean count?'],
   [{ unevaluatedProperties: false }, { extra: 1 }, 'extra: is not known here; remove it'],
   [{ properties: { a: { minimum: 1 } } }, { a: 0 }, 'a: must be >= 1, got 0'],
   [{ properties: { a: { pattern: '^x' } } }, { a: 'y' }, 'a: must match pattern "^x", got "y"'],

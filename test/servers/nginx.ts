@@ -50,7 +50,8 @@ export async function startNginx (
     ['listen 8080;', `listen 127.0.0.1:${port};`],
     ['/etc/nginx/listen/', `${listen}/`],
     ...replicaPorts.map((replicaPort, index) => [
-      `server trivet-${index + 1}:3000 `, `server 127.0.0.1:${replicaPort} `
+      // Debian's nginx has no `resolve`, and an address needs none.
+      `server trivet-${index + 1}:3000 resolve `, `server 127.0.0.1:${replicaPort} `
     ] as const)
   ]))
   // Workers of another user could not read the folder.

@@ -1,6 +1,7 @@
 // The screen of a basket. All that it does are calls of the tools that a model uses too.
 
 import { connect } from './bridge.js'
+import { toCover } from './cover.js'
 
 const find = (id) => document.getElementById(id)
 let basketId
@@ -24,7 +25,7 @@ async function search () {
   if (query === '') return
   await attempt(async () => {
     const { books } = await host.call('search_books', { query })
-    showFound(books)
+    find('found').replaceChildren(...books.map(toFound))
     return books.length === 0 ? `No book matches ${query}.` : ''
   })
 }
@@ -49,46 +50,79 @@ function change (basket) {
 
 function show ({ basketId: id, lines, total, order }) {
   basketId = id
-  find('total').textContent = total
+  const isOpen = order === undefined
+  find('lines').replaceChildren(...lines.map((line) => toLine(line, isOpen)))
   find('empty').hidden = lines.length > 0
-  find('lines').replaceChildren(...lines.map(({ bookId, title, quantity, cents }) => toItem(
-    [title, `${quantity} ×`, formatCents(cents / quantity)],
-    order === undefined && toButton(`Remove ${title}`, 'Remove', async () => {
-      change(await host.call('remove_from_basket', { basketId, bookId }))
-    })
-  )))
-  find('checkout').disabled = lines.length === 0 || order !== undefined
-  find('search').hidden = order !== undefined
-  if (order !== undefined) find('found').replaceChildren()
-  say(order === undefined ? '' : `Ordered: ${order.number}`)
+  find('total').textContent = total
+  find('checkout').disabled = lines.length === 0
+  find('checkout').hidden = !isOpen
+  find('search').hidden = !isOpen
+  find('ordered').hidden = isOpen
+  say('')
+  if (isOpen) return
+  find('found').replaceChildren()
+  find('order').textContent = `Your order number is ${order.number}.`
+  find('ordered').scrollIntoView?.({ block: 'nearest' })
 }
 
-function showFound (books) {
-  find('found').replaceChildren(...books.map(({ id: bookId, title, author, price, inStock }) => toItem(
-    [`${title}, ${author}`, price],
-    inStock && toButton(`Add ${title}`, 'Add', async () => {
-      // A repeated addition with the same name counts once.
-      change(await host.call('add_to_basket', { basketId, bookId, requestId: toRequestId() }))
-    })
-  )))
+/** A book in the basket. Its copies can be changed until it is ordered. */
+function toLine ({ bookId, title, author, quantity, cents }, isOpen) {
+  const each = quantity === 1 ? '' : `${formatCents(cents / quantity)} each`
+  const book = { bookId, title, author, price: formatCents(cents), each }
+  const remove = quantity === 1 ? 'Remove' : `Remove all ${quantity}`
+  const copies = quantity === 1 ? '1 copy' : `${quantity} copies`
+  if (!isOpen) return toItem({ ...book, note: copies })
+  const call = async (args) => change(await host.call('remove_from_basket', { basketId, bookId, ...args }))
+  return toItem(book, [
+    toButton(`One copy less of ${title}`, '−', async () => {
+      await call({ quantity: 1, requestId: toRequestId() })
+    }, quantity === 1),
+    toText(copies, 'quantity'),
+    toButton(`One copy more of ${title}`, '+', async () => await add(bookId)),
+    toButton(quantity === 1 ? `Remove ${title}` : `${remove} of ${title}`, remove, async () => await call({}))
+  ])
 }
 
-function toItem (texts, button) {
+function toFound ({ id: bookId, title, author, year, price, inStock }) {
+  const book = { bookId, title, author: `${author}, ${year}`, price }
+  if (!inStock) return toItem({ ...book, note: 'Not in stock' })
+  return toItem(book, [toButton(`Add ${title}`, 'Add', async () => await add(bookId))])
+}
+
+async function add (bookId) {
+  // A repeated addition with the same name counts once.
+  change(await host.call('add_to_basket', { basketId, bookId, requestId: toRequestId() }))
+}
+
+function toItem ({ bookId, title, author, price, note = '', each = '' }, acts = []) {
   const item = document.createElement('li')
-  const spans = texts.map((text, index) => {
-    const span = document.createElement('span')
-    span.textContent = text
-    if (index > 0) span.className = 'faint'
-    return span
-  })
-  item.append(...spans, ...button === false ? [] : [button])
+  const book = document.createElement('div')
+  book.append(toText(title, 'title'), toText(author, 'faint'), toText(note, 'faint'))
+  const cost = document.createElement('div')
+  cost.className = 'price'
+  cost.append(toText(price), toText(each, 'faint'))
+  item.append(toCover({ bookId, title }), book, cost)
+  if (acts.length === 0) return item
+  const row = document.createElement('div')
+  row.className = 'acts'
+  row.append(...acts)
+  item.append(row)
   return item
 }
 
-function toButton (label, text, act) {
+function toText (text, className = '') {
+  const element = document.createElement('div')
+  element.textContent = text
+  element.className = className
+  element.hidden = text === ''
+  return element
+}
+
+function toButton (label, text, act, isDisabled = false) {
   const button = document.createElement('button')
   button.textContent = text
   button.ariaLabel = label
+  button.disabled = isDisabled
   button.addEventListener('click', () => attempt(act))
   return button
 }
@@ -96,6 +130,7 @@ function toButton (label, text, act) {
 /** Runs one action at a time, and says what it returns or what went wrong. */
 async function attempt (act) {
   if (document.body.inert) return
+  const { ariaLabel } = document.activeElement ?? {}
   document.body.inert = true
   try {
     const said = await act()
@@ -104,6 +139,9 @@ async function attempt (act) {
     say(message)
   } finally {
     document.body.inert = false
+    // The button may have been made anew.
+    const buttons = [...document.querySelectorAll('button, input')]
+    buttons.find((button) => ariaLabel !== null && button.ariaLabel === ariaLabel)?.focus()
   }
 }
 

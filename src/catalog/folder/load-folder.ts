@@ -249,7 +249,7 @@ function digestOf (values: unknown): string {
 async function assertFolder (root: string): Promise<void> {
   const rule = await readdir(root).then(() => undefined, (error: unknown) => {
     return isMissingPath(error)
-      ? 'is not a folder; set TRIVET_CATALOG to the folder of the catalog'
+      ? 'is not a folder; set TRIVET_CATALOG to the folder of the catalog, or write one by `npx trivet init`'
       : `cannot be read: ${ruleOf(error)}`
   })
   if (rule !== undefined) throw new CatalogError([{ file: root, place: '', rule }])

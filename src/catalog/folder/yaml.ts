@@ -8,7 +8,7 @@ import { checkOf } from '../../schema/reader.ts'
 import type { Static, FormatSchema } from '../../schema/type.ts'
 
 /** How the check reports a member that a closed schema does not have. */
-const NOT_KNOWN = ': is not known here; remove it'
+const NOT_KNOWN = ': is not known here; '
 
 /** The reader returns a value of the schema's type. It throws a SyntaxError that has all problems. */
 export function createSettingsReader<T extends FormatSchema> (
@@ -32,7 +32,7 @@ export function createSettingsCheck (schema: FormatSchema): (value: unknown) => 
     const verdict = check(value)
     if (verdict.ok) return []
     const unknown = findUnknown(schema, value, '')
-    const others = verdict.problems.filter((problem) => unknown.length === 0 || !problem.endsWith(NOT_KNOWN))
+    const others = verdict.problems.filter((problem) => unknown.length === 0 || !problem.includes(NOT_KNOWN))
     return [...unknown, ...others]
   }
 }

@@ -1,7 +1,7 @@
 // Finds the module record for a request: HostLoadImportedModule and LoadRequestedModules (ECMA-262,
 // 16.2.1.6.1.1).
 
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { CompiledModules } from './compiled-module.ts'
@@ -208,8 +208,14 @@ function checkFile (file: string, specifier: string, place: SourcePlace | undefi
   const fail = (code: string, problem: string) => {
     throw loadError(Error, code, `imports ${JSON.stringify(specifier)}, which ${problem}`, place)
   }
-  if (facts === undefined) fail('ERR_MODULE_NOT_FOUND', 'does not exist')
+  if (facts === undefined) fail('ERR_MODULE_NOT_FOUND', `does not exist${adviceFor(file, specifier)}`)
   else if (facts.isDirectory()) fail('ERR_UNSUPPORTED_DIR_IMPORT', 'is a folder; name a file in it')
+}
+
+/** Node and TypeScript want the ending of a file in an import, which bundlers do without. */
+function adviceFor (file: string, specifier: string): string {
+  const ending = ['.ts', '.js', '.mts', '.mjs', '.tsx'].find((one) => existsSync(file + one))
+  return ending === undefined ? '' : `; did you mean ${JSON.stringify(specifier + ending)}?`
 }
 
 /** Throws the errors of Node. Unlike in Node, JSON may be imported without the attribute. */

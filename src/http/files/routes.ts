@@ -56,8 +56,8 @@ export function registerFiles (
       openStreams.checkRoom(request)
       openStreams.add({ onClose: (listener) => reply.raw.once('close', listener) }, request)
       if ('file' in link) return await (await import('./download.ts')).sendFile(link.file, request, reply)
-      const { sendPage, receiveFile } = await import('./upload.ts')
-      if (request.method !== 'POST') return await sendPage(link.upload, dependencies.title(), reply)
+      const { sendForm, receiveFile } = await import('./upload.ts')
+      if (request.method !== 'POST') return await sendForm(link.upload, dependencies.title(), reply)
       spare(request.raw.socket)
       return await receiveFile(link.upload, dependencies.title(), request, reply)
     } catch (error) {

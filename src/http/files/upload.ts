@@ -6,10 +6,13 @@ import { finished, type Readable } from 'node:stream'
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { timers } from '../../base/time.ts'
+import { describeBytes } from '../../base/words.ts'
 import { FilesFull } from '../../files/accounts.ts'
 import type { LinkedUpload } from '../../files/file-server.ts'
 import { FileTooLarge, StorageFailed } from '../../files/kept-files.ts'
-import { describeBytes, toFormPage, toMessagePage, PAGE_POLICY } from './page.ts'
+import { sendPage } from '../pages/page.ts'
+import { toFormPage, toNoticePage, type Notice } from './page.ts'
+import { describeTypes } from './types.ts'
 
 /** How long a client may send nothing, in milliseconds. */
 const IDLE_MS = 60_000
@@ -26,14 +29,29 @@ const REFUSING_MS = 5000
 /** The boundaries and headers of the parts. */
 const OVERHEAD_BYTES = 65_536
 
-const USED = 'A file has been sent by this link already. Ask your assistant for a new link.'
-const BUSY = 'A file is being sent by this link. Wait until it has arrived, or try again in a minute.'
+const ANOTHER = 'Choose another file'
 
-export async function sendPage (
+const USED: Notice = {
+  title: 'Already used', text: 'A file has been sent by this link already. Ask your assistant for a new link.'
+}
+const BUSY: Notice = {
+  title: 'In use',
+  text: 'A file is being sent by this link. Wait until it has arrived, or try again in a minute.',
+  back: 'Try again'
+}
+const NOT_WHOLE: Notice = {
+  title: 'Not received', text: 'The file did not arrive as a whole. Try again.', back: 'Try again'
+}
+const RECEIVED: Notice = {
+  title: 'File received',
+  text: 'Go back to your assistant, and tell it that the file is there. You can close this page.'
+}
+
+export async function sendForm (
   upload: LinkedUpload, title: string, reply: FastifyReply
 ): Promise<FastifyReply> {
-  if (await upload.isUsed()) return send(reply, 409, toMessagePage(title, 'Already used', USED))
-  return send(reply, 200, toFormPage(title, upload))
+  if (await upload.isUsed()) return sendPage(reply, 409, toNoticePage(title, USED))
+  return sendPage(reply, 200, toFormPage(title, upload))
 }
 
 /** Reads the first file of the form. */
@@ -44,41 +62,42 @@ export async function receiveFile (
   reply.header('connection', 'close')
   try {
     const length = Number(request.headers['content-length'] ?? 0)
-    if (await upload.isUsed()) throw new UploadError(409, 'Already used', USED)
+    if (await upload.isUsed()) throw new UploadError(409, USED)
     if (length > upload.maxBytes + OVERHEAD_BYTES) throw tooLarge(upload)
     await readForm(request, upload)
-    return send(reply, 200, toMessagePage(title, 'File received', 'You can close this page and go back.'))
+    return sendPage(reply, 200, toNoticePage(title, RECEIVED))
   } catch (error) {
     const refusal = toUploadError(error, upload)
     if (refusal === undefined) throw error
     if (refusal.cause !== undefined) request.log.warn({ err: refusal.cause }, 'upload failed')
     drain(request)
-    return send(reply, refusal.status, toMessagePage(title, refusal.title, refusal.message))
+    return sendPage(reply, refusal.status, toNoticePage(title, refusal.notice))
   }
 }
 
 /** What the user reads. */
 class UploadError extends Error {
   readonly status: number
-  readonly title: string
+  readonly notice: Notice
 
-  constructor (status: number, title: string, message: string, cause?: unknown) {
-    super(message, { cause })
+  constructor (status: number, notice: Notice, cause?: unknown) {
+    super(notice.text, { cause })
     this.status = status
-    this.title = title
+    this.notice = notice
   }
 }
 
 function toUploadError (error: unknown, upload: LinkedUpload): UploadError | undefined {
   if (error instanceof UploadError) return error
   if (error instanceof FileTooLarge) return tooLarge(upload)
-  if (error instanceof StorageFailed) return new UploadError(503, 'Not stored', error.message, error.cause)
-  return error instanceof FilesFull ? new UploadError(507, 'Not stored', error.message) : undefined
+  const toNotStored = ({ message: text }: Error): Notice => ({ title: 'Not stored', text, back: 'Try again' })
+  if (error instanceof StorageFailed) return new UploadError(503, toNotStored(error), error.cause)
+  return error instanceof FilesFull ? new UploadError(507, toNotStored(error)) : undefined
 }
 
 function tooLarge ({ maxBytes }: LinkedUpload): UploadError {
   const text = `The file is larger than ${describeBytes(maxBytes)}. Choose a smaller one.`
-  return new UploadError(413, 'Too large', text)
+  return new UploadError(413, { title: 'Too large', text, back: ANOTHER })
 }
 
 async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise<void> {
@@ -94,7 +113,7 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
       let receiving: Promise<void> | undefined
       // Nothing is kept of a file that ends with an error.
       const fail = (error: Error) => {
-        reject(new UploadError(400, 'Not received', 'The file did not arrive as a whole. Try again.'))
+        reject(new UploadError(400, NOT_WHOLE))
         file?.destroy(error)
       }
       form.on('file', (_field, bytes, name, _encoding, mimeType) => {
@@ -124,15 +143,15 @@ async function receive (upload: LinkedUpload, { bytes, name = '', mimeType }: Se
   if (name === '') throw noFile()
   const type = upload.typeOf({ name, mimeType })
   if (type === undefined) {
-    const expected = `This file is not one of: ${upload.accept.join(', ')}. Choose another one.`
-    throw new UploadError(415, 'Not this type', expected)
+    const text = `This file is of another type. What is asked for: ${describeTypes(upload.accept)}.`
+    throw new UploadError(415, { title: 'Not this type', text, back: ANOTHER })
   }
   const outcome = await upload.receive({ name, mimeType: type, bytes })
-  if (outcome === 'used') throw new UploadError(409, 'Already used', USED)
-  if (outcome === 'busy') throw new UploadError(409, 'In use', BUSY)
+  if (outcome === 'used') throw new UploadError(409, USED)
+  if (outcome === 'busy') throw new UploadError(409, BUSY)
 }
 
-const noFile = () => new UploadError(400, 'No file', 'Choose a file first.')
+const noFile = () => new UploadError(400, { title: 'No file', text: 'Choose a file first.', back: 'Go back' })
 
 /** Throws an UploadError for what is no form, and for a boundary that no form may have. */
 function openForm (headers: IncomingHttpHeaders): BusboyInstance {
@@ -141,7 +160,8 @@ function openForm (headers: IncomingHttpHeaders): BusboyInstance {
   } catch {
     // The header is wrong.
   }
-  throw new UploadError(415, 'No form', 'Send the file with the form of the page, as multipart/form-data.')
+  const text = 'Send the file with the form of the page, as multipart/form-data.'
+  throw new UploadError(415, { title: 'No form', text, back: 'Go back' })
 }
 
 function isForm (headers: IncomingHttpHeaders): headers is BusboyHeaders {
@@ -153,10 +173,4 @@ function drain ({ raw }: FastifyRequest): void {
   raw.unpipe()
   raw.resume()
   timers.setTimeout(() => raw.destroy(), REFUSING_MS).unref()
-}
-
-function send (reply: FastifyReply, status: number, html: string): FastifyReply {
-  return reply.code(status)
-    .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_POLICY })
-    .send(html)
 }

@@ -54,12 +54,17 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
     })
     // LegacyOutlet needs a session, which does not exist yet. The JSON of the answer is the same.
     const outlet = new ModernOutlet(reply, message.id, dependencies)
-    return whenPrepared(revision, () => pipeline.serve(message, caller, outlet))
+    const serveNow = () => pipeline.serve(message, caller, outlet)
+    return prepare(revision)?.then(serveNow) ?? serveNow()
   }
 
-  function whenPrepared (revision: string, work: () => void): void | Promise<void> {
-    const preparing = prepare(revision)
-    return preparing === undefined ? work() : preparing.then(work)
+  /** Serves a POST of a session, when the catalog has the form of its revision. */
+  async function postLater (preparing: Promise<void>, request: FastifyRequest, reply: FastifyReply) {
+    await preparing
+    // A call can be cancelled from the turn on that follows its begin.
+    if (isNotification(request.body)) await new Promise(setImmediate)
+    // It may have ended meanwhile.
+    post(openSession(sessions, request), request, reply)
   }
 
   /**
@@ -89,7 +94,10 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
     if (request.method === 'POST' && isHandshake(request.body)) return begin(request, reply)
     const session = openSession(sessions, request)
     switch (request.method) {
-      case 'POST': return whenPrepared(session.revision, () => post(session, request, reply))
+      case 'POST': {
+        const preparing = prepare(session.revision)
+        return preparing === undefined ? post(session, request, reply) : postLater(preparing, request, reply)
+      }
       case 'GET': return listen(session, request, reply)
       default: return end(session, request, reply)
     }
@@ -124,6 +132,10 @@ function isLegacy ({ method, headers, body }: FastifyRequest): boolean {
   // A notification without a version header may be of either era. The modern era accepts it with 202.
   if (version === undefined) return !isObject(body) || 'id' in body
   return typeof version === 'string' && isLegacyRevision(version)
+}
+
+function isNotification (body: unknown): boolean {
+  return isObject(body) && !('id' in body)
 }
 
 function isHandshake (body: unknown): boolean {

@@ -48,6 +48,13 @@ t.test('another text of the same length, and another length, are answered at onc
   }
 })
 
+t.test('half a character is not taken for the sign that replaces it', async (t) => {
+  const reads = new UnchangedReads(writer)
+  for (const text of ['a\ud800b', 'a\ud800b', 'a\ufffdb', 'a\ufffdb', 'a\ufffdb', 'a\ud800b']) {
+    t.equal(String(reads.write(text, METADATA)), String(readResult(writer, text, METADATA)))
+  }
+})
+
 t.test('a result that must not be cached is not one that may be', async (t) => {
   const reads = new UnchangedReads(writer)
   for (const cache of [CACHE, CACHE, UNCACHED, UNCACHED, UNCACHED, CACHE]) {

@@ -264,7 +264,7 @@ t.test('refuses invalid definitions at load (110, 112, 115, 116–120, 150, 161,
     ['YAML without an end of depth', { 'server.yaml': '['.repeat(10_000) }, 'line 1', /^is nested too deeply/],
     [
       'a member that nobody knows', tool("descripton: 'A tool.'"), '',
-      /^descripton: is not known here; remove it$/
+      /^descripton: is not known here; did you mean description\?$/
     ],
     ['reserved metadata', tool("_meta: { 'io.modelcontextprotocol/x': 1 }"), '', /_meta/],
     ['reserved metadata of another domain', tool("_meta: { 'dev.mcp/x': 1 }"), '', /_meta/],

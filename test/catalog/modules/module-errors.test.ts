@@ -17,7 +17,14 @@ t.test('reports the line of a problem, also in TypeScript', async (t) => {
     ],
     [
       { 'tools/a.ts': "import { rate } from '../lib/rates.ts'\nexport default rate" }, 'line 1',
-      /imports "..\/lib\/rates.ts", which does not exist/
+      /imports "..\/lib\/rates.ts", which does not exist$/
+    ],
+    [
+      {
+        'tools/a.ts': "import { rate } from '../lib/rates'\nexport default rate",
+        'lib/rates.ts': 'export const rate = 1'
+      },
+      'line 1', /imports "..\/lib\/rates", which does not exist; did you mean "..\/lib\/rates.ts"\?$/
     ],
     [
       {

@@ -46,15 +46,15 @@ export class UnchangedReads {
     const result = readResult(this.#writer, output, metadata)
     if (typeof result !== 'string') return result
     const isNew = kept === undefined || ready !== undefined || kept.length !== length
-    this.#kept.set(uri, isNew ? { length, cache } : { length, cache, ready: makeReady(output, result) })
+    this.#kept.set(uri, isNew ? { length, cache } : { length, cache, ...makeReady(output, result) })
     return result
   }
 }
 
 /** A part of a text can hold the whole text in memory, so the text is copied. */
-function makeReady (text: string, result: string): NonNullable<KeptRead['ready']> {
-  return {
-    text: Buffer.from(text).toString(),
-    result: result.length < LEAST_BUFFER ? result : Buffer.from(result)
-  }
+function makeReady (text: string, result: string): Pick<KeptRead, 'ready'> {
+  const copy = Buffer.from(text).toString()
+  // The copy of half a character is another text.
+  if (copy !== text) return {}
+  return { ready: { text: copy, result: result.length < LEAST_BUFFER ? result : Buffer.from(result) } }
 }

@@ -1,0 +1,1 @@
+export function writeApiPages (folder: string): Promise<string[]>
