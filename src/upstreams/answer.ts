@@ -1,7 +1,6 @@
 // The answer of one attempt: its head, and its body within the limit of bytes.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { messageOf } from '../base/words.ts'
 import { createBody, type AnswerBody } from './answer-body.ts'
 import { CallError, toCallError } from './call-error.ts'
 import type { AnswerController, AnswerHandler } from './calling-upstream.ts'
@@ -131,7 +130,8 @@ export class UpstreamAnswer implements AnswerHandler {
       this.#onEnd = ignore
       const failure = error instanceof CallError
         ? error
-        : new CallError('unreachable', new Error(`the answer cannot be read: ${messageOf(error)}`))
+        // The error of the constructor quotes the value of a header.
+        : new CallError('unreachable', new Error('no Response can have its status or a header'))
       this.abort(failure)
       throw failure
     }

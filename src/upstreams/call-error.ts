@@ -3,7 +3,8 @@
 import { UpstreamError, type UpstreamErrorCode } from '../author/upstream-error.ts'
 import { toDuration } from '../base/duration.ts'
 import { codeOf } from '../base/words.ts'
-import type { CredentialError, CredentialFailure } from './credentials/credential.ts'
+import { CredentialError, type CredentialFailure } from './credentials/credential.ts'
+import { toTransportError } from './transport-error.ts'
 
 /** An UpstreamError, and its cause for the log. */
 export class CallError extends Error {
@@ -68,7 +69,11 @@ function toTime (ms: number): string {
 }
 
 export function credentialFailed (error: CredentialError): CallError {
-  return new CallError('credential', error, error.failure)
+  const { failure, message, cause } = error
+  const shown = cause === undefined
+    ? error
+    : new CredentialError(failure, message, { cause: toTransportError(cause) })
+  return new CallError('credential', shown, failure)
 }
 
 /** The connection failed, or was lost: another attempt may succeed. */
@@ -85,5 +90,5 @@ export function mayPass ({ code, cause }: CallError): boolean {
 export function toCallError (error: unknown): CallError | StandInError {
   if (error instanceof CallError || error instanceof StandInError) return error
   if (error instanceof AddressRefused) return new CallError('refused', error)
-  return new CallError('unreachable', error)
+  return new CallError('unreachable', toTransportError(error))
 }

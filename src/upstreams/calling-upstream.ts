@@ -24,8 +24,8 @@ export interface CallRequest {
 }
 
 /**
- * How a call ended, for metrics. `caller`: there is no credential for this caller, and `credential` means that
- * there is none for anybody. `cancelled`: its request or its handler wanted no more of it.
+ * How a call ended, for metrics. `caller`: there is no credential for this caller, and `credential` means
+ * that there is none for anybody. `cancelled`: its request or its handler wanted no more of it.
  */
 export type CallOutcome = UpstreamErrorCode | 'ok' | 'server_error' | 'invalid' | 'caller' | 'cancelled'
 
