@@ -1,5 +1,7 @@
 // The media types that a handler can read.
 
+import { HEADER_VALUE } from './request-head.ts'
+
 /** Compares types without parameters, in any case of letters. */
 export class AcceptedMedia {
   /** The value of the header `accept`. */
@@ -14,6 +16,9 @@ export class AcceptedMedia {
       throw new TypeError('fetch: accept must be media types, such as application/json')
     }
     this.header = types.map((type) => type.trim()).join(', ')
+    if (!HEADER_VALUE.test(this.header)) {
+      throw new TypeError('fetch: accept has characters that no header can have')
+    }
   }
 
   has (contentType: string): boolean {

@@ -48,6 +48,9 @@ export class UpstreamAnswer implements AnswerHandler {
 
   get status (): number { return this.#status }
 
+  /** Whether more has come than its reader has read. */
+  get isPaused (): boolean { return this.#controller?.paused === true }
+
   header (name: string): string | undefined {
     const value = this.#headers[name]
     return Array.isArray(value) ? value.join(', ') : value
@@ -108,7 +111,7 @@ export class UpstreamAnswer implements AnswerHandler {
   }
 
   onResponseError (_controller: AnswerController, error: Error): void {
-    this.#fail(this.#aborted ?? toCallError(error))
+    this.#fail(this.#aborted ?? toCallError(error, this.#controller !== undefined))
   }
 
   /**

@@ -2,7 +2,7 @@
 
 import { UpstreamError, type UpstreamErrorCode } from '../author/upstream-error.ts'
 import { toDuration } from '../base/duration.ts'
-import { codeOf } from '../base/words.ts'
+import { codeOf, messageOf } from '../base/words.ts'
 import { CredentialError, type CredentialFailure } from './credentials/credential.ts'
 import { toTransportError } from './transport-error.ts'
 
@@ -10,6 +10,8 @@ import { toTransportError } from './transport-error.ts'
 export class CallError extends Error {
   readonly code: UpstreamErrorCode
   readonly failure: CredentialFailure | undefined
+  /** Whether no request was sent: whoever had called would have failed. */
+  isOfEverybody = false
 
   constructor (code: UpstreamErrorCode, cause: unknown, failure?: CredentialFailure) {
     super(code, { cause })
@@ -86,9 +88,18 @@ export function mayPass ({ code, cause }: CallError): boolean {
   return code === 'unreachable' && PASSING.has(codeOf(cause))
 }
 
-/** Turns an error of the transport into one of a call. */
-export function toCallError (error: unknown): CallError | StandInError {
+/** undici refuses what the handler asks for, and has sent nothing. */
+const NOT_SENT: ReadonlySet<unknown> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'])
+
+/**
+ * Turns an error of the transport into one of a call.
+ * @param isConnected whether there was a connection for the request.
+ */
+export function toCallError (error: unknown, isConnected: boolean): CallError | StandInError | TypeError {
   if (error instanceof CallError || error instanceof StandInError) return error
   if (error instanceof AddressRefused) return new CallError('refused', error)
-  return new CallError('unreachable', toTransportError(error))
+  if (NOT_SENT.has(codeOf(error))) return new TypeError(`fetch: the call cannot be sent: ${messageOf(error)}`)
+  const failure = new CallError('unreachable', toTransportError(error))
+  failure.isOfEverybody = !isConnected
+  return failure
 }

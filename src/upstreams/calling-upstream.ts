@@ -7,7 +7,6 @@ import type { UpstreamErrorCode } from '../author/upstream-error.ts'
 import type { OutageSwitch } from '../base/outage-switch.ts'
 import type { ActsAs } from '../catalog/compiled/upstreams/compile-upstream.ts'
 import type { UpstreamCaller } from '../catalog/compiled/upstreams/open-upstream.ts'
-import type { Sender } from '../limits/holder.ts'
 import type { AcceptedMedia } from './accepted-media.ts'
 import type { Credential } from './credentials/credential.ts'
 import type { CallBody, HeaderValues } from './request-head.ts'
@@ -80,8 +79,6 @@ export interface CallingUpstream {
   readonly maxBytes: number
   readonly credential: Credential
   readonly outage: OutageSwitch
-  /** Whose failures count as one. */
-  ownerOf (sender: Sender): string
   dispatch (request: WireRequest, handler: AnswerHandler): void
   /** Called once, when the call has ended. */
   end (call: object, facts: CallFacts, caller: UpstreamCaller): void

@@ -9,6 +9,7 @@ import { UpstreamAnswer } from './answer.ts'
 import type { CallingUpstream, CallOutcome, CallRequest } from './calling-upstream.ts'
 import { CallError, credentialFailed, mayPass, toUpstreamError } from './call-error.ts'
 import { CredentialError, type CredentialCaller } from './credentials/credential.ts'
+import { blamedOf } from './blamed.ts'
 import { addCredential, isIdempotent } from './request-head.ts'
 import { readRedirect, type CallTarget } from './target.ts'
 
@@ -180,13 +181,15 @@ export class UpstreamCall implements CredentialCaller {
    */
   #learn (error: unknown): void {
     if (!(error instanceof CallError)) return
-    if (error.code === 'timeout') this.#blame(error)
-    else if (error.code === 'unreachable') this.#upstream.outage.add(error.cause)
+    if (error.code === 'unreachable' && error.isOfEverybody) this.#upstream.outage.add(error.cause)
+    else if (error.code === 'unreachable') this.#blame(error.cause)
+    // The upstream had more to say, and the handler did not read it.
+    else if (error.code === 'timeout' && this.#answer?.isPaused !== true) this.#blame(error)
   }
 
   /** Tells the breaker of a failure that the call itself may cause: it counts once for each caller. */
-  #blame (error: Error): void {
-    this.#upstream.outage.add(error, this.#upstream.ownerOf(this.#caller.sender))
+  #blame (error: unknown): void {
+    this.#upstream.outage.add(error, blamedOf(this.principal))
   }
 
   #findRedirect (answer: UpstreamAnswer, target: CallTarget): CallTarget | undefined {

@@ -1,6 +1,5 @@
 // An open upstream: its connections, its limits, and what is known of its health.
 
-import { ownerOf } from '../access/principal.ts'
 import type { UpstreamError } from '../author/upstream-error.ts'
 import type { UpstreamInit } from '../author/upstream-fetch.ts'
 import { OutageSwitch } from '../base/outage-switch.ts'
@@ -9,7 +8,7 @@ import type { ActsAs, CompiledUpstream } from '../catalog/compiled/upstreams/com
 import type {
   OpenUpstream, UpstreamCaller, UpstreamLog
 } from '../catalog/compiled/upstreams/open-upstream.ts'
-import { holderOf, type Sender } from '../limits/holder.ts'
+import { holderOf } from '../limits/holder.ts'
 import { Limit } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
 import { AcceptedMedia } from './accepted-media.ts'
@@ -65,8 +64,6 @@ export class Upstream implements OpenUpstream, CallingUpstream {
   get credential (): Credential { return this.#dependencies.credential }
   /** How many calls run. */
   get running (): number { return this.#used.total }
-
-  ownerOf (sender: Sender): string { return holderOf(sender)?.name ?? ownerOf(sender.principal) }
 
   async fetch (caller: UpstreamCaller, path: string, init: UpstreamInit = {}): Promise<Response> {
     const request = this.#readRequest(path, init)

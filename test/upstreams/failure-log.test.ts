@@ -15,7 +15,9 @@ t.test('no line has bytes of the answer, or the socket', async (t) => {
     ['/api/gzip', 'HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 13\r\n\r\ncanary-answer'],
     ['/api/less', 'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\ncanary-answer']
   ])
-  const upstream = await startUpstream(t, ({ url = '' }, { socket }) => { socket?.end(answers.get(url) ?? '') })
+  const upstream = await startUpstream(t, ({ url = '' }, { socket }) => {
+    socket?.end(answers.get(url) ?? '')
+  })
   const { fetch, lines } = openUpstream(t, upstream)
   for (const path of answers.keys()) {
     t.equal(await endOf(fetch(ADA, path.slice(5))), 'unreachable', path)
