@@ -142,12 +142,14 @@ export class UpstreamCall implements CredentialCaller {
   async #send (target: CallTarget): Promise<UpstreamAnswer> {
     const { name, outage, credential, maxBytes } = this.#upstream
     const { method, body } = this.#request
-    if (outage.error !== undefined) throw new CallError('unavailable', outage.error)
+    this.#throwIfOut()
     const shown = credential.headers(this)
     const headers = addCredential(
       this.#request.headers, shown instanceof Promise ? await this.#unlessStopped(shown) : shown, name
     )
     if (this.#span !== undefined) headers.traceparent ??= this.#span.traceparent
+    // The circuit may have opened, or its one call may have begun, while the credential was made.
+    if (shown instanceof Promise) this.#throwIfOut()
     const leave = outage.begin()
     const answer = this.#answer = new UpstreamAnswer({
       isHead: method === 'HEAD', maxBytes, toReaderError: (error) => this.#toHandlerError(error)
@@ -173,6 +175,11 @@ export class UpstreamCall implements CredentialCaller {
     } finally {
       leave()
     }
+  }
+
+  #throwIfOut (): void {
+    const { error } = this.#upstream.outage
+    if (error !== undefined) throw new CallError('unavailable', error)
   }
 
   /**
