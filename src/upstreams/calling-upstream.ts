@@ -80,6 +80,10 @@ export interface CallingUpstream {
   readonly credential: Credential
   readonly outage: OutageSwitch
   dispatch (request: WireRequest, handler: AnswerHandler): void
+  /** Called before a call waits for its credential. Throws a CallError if too many do. */
+  beginWaiting (call: object): void
+  /** Called when the credential is there. Throws a CallError if too many calls ask meanwhile. */
+  endWaiting (call: object): void
   /** Called once, when the call has ended. */
   end (call: object, facts: CallFacts, caller: UpstreamCaller): void
 }

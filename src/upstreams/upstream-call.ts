@@ -8,13 +8,14 @@ import type { UpstreamCaller, UpstreamSpan } from '../catalog/compiled/upstreams
 import { UpstreamAnswer } from './answer.ts'
 import type { CallingUpstream, CallOutcome, CallRequest } from './calling-upstream.ts'
 import { CallError, credentialFailed, mayPass, toUpstreamError } from './call-error.ts'
-import { CredentialError, type CredentialCaller } from './credentials/credential.ts'
+import { CredentialError, type CredentialCaller, type CredentialHeaders } from './credentials/credential.ts'
 import { blamedOf } from './blamed.ts'
 import { addCredential, isIdempotent } from './request-head.ts'
-import { readRedirect, type CallTarget } from './target.ts'
+import { findRedirect } from './redirect.ts'
+import { readRetryAfter } from './retry-after.ts'
+import type { CallTarget } from './target.ts'
 
 const MAX_REDIRECTS = 5
-const REDIRECTS = new Set([301, 302, 303, 307, 308])
 /** The upstream, or a proxy before it, says that the same request may succeed later. */
 const PASSING = new Set([429, 502, 503, 504])
 const MAX_PAUSE_MS = 5000
@@ -110,7 +111,7 @@ export class UpstreamCall implements CredentialCaller {
         continue
       }
       this.#status = answer.status
-      const next = this.#findRedirect(answer, target)
+      const next = findRedirect(answer, this.#request.method, this.#upstream.url, target)
       if (next !== undefined) {
         if (++redirects > MAX_REDIRECTS) throw new CallError('redirected', new Error('too many redirects'))
         target = next
@@ -145,7 +146,7 @@ export class UpstreamCall implements CredentialCaller {
     this.#throwIfOut()
     const shown = credential.headers(this)
     const headers = addCredential(
-      this.#request.headers, shown instanceof Promise ? await this.#unlessStopped(shown) : shown, name
+      this.#request.headers, shown instanceof Promise ? await this.#waitFor(shown) : shown, name
     )
     if (this.#span !== undefined) headers.traceparent ??= this.#span.traceparent
     // The circuit may have opened, or its one call may have begun, while the credential was made.
@@ -177,6 +178,16 @@ export class UpstreamCall implements CredentialCaller {
     }
   }
 
+  /** Waits for the credential without a place among the calls that ask. */
+  async #waitFor (credential: Promise<CredentialHeaders>): Promise<CredentialHeaders> {
+    // Nobody may be left to hear of its failure.
+    credential.catch(() => {})
+    this.#upstream.beginWaiting(this)
+    const headers = await this.#unlessStopped(credential)
+    this.#upstream.endWaiting(this)
+    return headers
+  }
+
   #throwIfOut (): void {
     const { error } = this.#upstream.outage
     if (error !== undefined) throw new CallError('unavailable', error)
@@ -197,17 +208,6 @@ export class UpstreamCall implements CredentialCaller {
   /** Tells the breaker of a failure that the call itself may cause: it counts once for each caller. */
   #blame (error: unknown): void {
     this.#upstream.outage.add(error, blamedOf(this.principal))
-  }
-
-  #findRedirect (answer: UpstreamAnswer, target: CallTarget): CallTarget | undefined {
-    const location = answer.header('location')
-    if (!REDIRECTS.has(answer.status) || location === undefined) return undefined
-    const { method } = this.#request
-    const next = method === 'GET' || method === 'HEAD'
-      ? readRedirect(this.#upstream.url, target, location)
-      : undefined
-    if (next !== undefined) return next
-    throw new CallError('redirected', new Error(`status ${answer.status} is not followed`))
   }
 
   /** Resolves to whether another attempt is to be made, after its pause. */
@@ -289,16 +289,4 @@ export class UpstreamCall implements CredentialCaller {
       ? toUpstreamError(failure, this.#upstream.name, this.#request.timeoutMs)
       : failure
   }
-}
-
-const DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
-
-/**
- * Returns the time to wait that `Retry-After` says, in milliseconds. `undefined` without a valid value. RFC
- * 9110, section 10.2.3.
- */
-function readRetryAfter (value: string | undefined): number | undefined {
-  const text = value?.trim() ?? ''
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
-  return DATE.test(text) ? Math.max(0, Date.parse(text) - clock.now()) : undefined
 }

@@ -9,14 +9,13 @@ import type {
   OpenUpstream, UpstreamCaller, UpstreamLog
 } from '../catalog/compiled/upstreams/open-upstream.ts'
 import { holderOf } from '../limits/holder.ts'
-import { Limit } from '../limits/limits.ts'
-import { Used } from '../limits/used.ts'
 import { AcceptedMedia } from './accepted-media.ts'
 import { CallError, toUpstreamError } from './call-error.ts'
 import type {
   AnswerHandler, CallFacts, CallingUpstream, CallOutcome, CallRequest, Transport, WireRequest
 } from './calling-upstream.ts'
 import type { Credential } from './credentials/credential.ts'
+import { Places, type Place } from './places.ts'
 import { readCallBody, readHeaders, readMethod, type CallBody } from './request-head.ts'
 import { readCallTarget } from './target.ts'
 import { UpstreamCall } from './upstream-call.ts'
@@ -35,24 +34,18 @@ export interface UpstreamDependencies {
 const FAILURES = 5
 const COOLDOWN_MS = 5000
 
-interface PlacedCall {
-  readonly call: UpstreamCall
-  /** Frees its place. */
-  readonly free: () => void
-}
-
 export class Upstream implements OpenUpstream, CallingUpstream {
   readonly #compiled: CompiledUpstream
   readonly #dependencies: UpstreamDependencies
-  readonly #used: Used
-  readonly #calls = new Map<object, PlacedCall>()
+  readonly #places: Places
+  readonly #calls = new Map<UpstreamCall, Place>()
   readonly outage = new OutageSwitch({ failures: FAILURES, cooldownMs: COOLDOWN_MS, now: clock.monotonic })
   #isClosed = false
 
   constructor (compiled: CompiledUpstream, dependencies: UpstreamDependencies) {
     this.#compiled = compiled
     this.#dependencies = dependencies
-    this.#used = new Used(new Limit('upstreamCalls', dependencies.running))
+    this.#places = new Places(dependencies.running)
   }
 
   get name (): string { return this.#compiled.name }
@@ -62,8 +55,8 @@ export class Upstream implements OpenUpstream, CallingUpstream {
   get backoffMs (): number { return this.#compiled.backoffMs }
   get maxBytes (): number { return this.#compiled.answerBytes }
   get credential (): Credential { return this.#dependencies.credential }
-  /** How many calls run. */
-  get running (): number { return this.#used.total }
+  /** How many calls run, with those that wait for a credential. */
+  get running (): number { return this.#places.total }
 
   async fetch (caller: UpstreamCaller, path: string, init: UpstreamInit = {}): Promise<Response> {
     const request = this.#readRequest(path, init)
@@ -76,27 +69,43 @@ export class Upstream implements OpenUpstream, CallingUpstream {
     this.#dependencies.transport.dispatch(request, handler)
   }
 
-  end (call: object, facts: CallFacts, caller: UpstreamCaller): void {
+  end (call: UpstreamCall, facts: CallFacts, caller: UpstreamCaller): void {
     this.#calls.get(call)?.free()
     this.#calls.delete(call)
     this.#note(facts, caller)
   }
 
+  beginWaiting (call: UpstreamCall): void { this.#calls.get(call)?.beginWaiting() }
+
+  endWaiting (call: UpstreamCall): void { this.#calls.get(call)?.endWaiting() }
+
   async close (): Promise<void> {
     this.#isClosed = true
-    for (const { call } of this.#calls.values()) call.stop(wasClosed())
+    for (const call of this.#calls.keys()) call.stop(wasClosed())
     await this.credential.close?.()
     await this.#dependencies.transport.close()
   }
 
   async #run (request: CallRequest, caller: UpstreamCaller): Promise<Response> {
-    const holder = holderOf(caller.sender)
-    const refusal = this.#used.findRefusal(holder)
-    const reason = this.#isClosed ? wasClosed() : refusal && new CallError('busy', refusal)
-    if (reason !== undefined) throw this.#refuse(reason, request, caller)
-    const call = new UpstreamCall(this, caller, request)
-    this.#calls.set(call, { call, free: this.#used.add(holder) })
+    if (this.#isClosed) throw this.#refuse(wasClosed(), request, caller)
+    const place = this.#takePlace(request, caller)
+    let call: UpstreamCall
+    try {
+      call = new UpstreamCall(this, caller, request)
+    } catch (error) {
+      place.free()
+      throw error
+    }
+    this.#calls.set(call, place)
     return await call.run()
+  }
+
+  #takePlace (request: CallRequest, caller: UpstreamCaller): Place {
+    try {
+      return this.#places.take(holderOf(caller.sender))
+    } catch (error) {
+      throw error instanceof CallError ? this.#refuse(error, request, caller) : error
+    }
   }
 
   #refuse (reason: CallError, request: CallRequest, caller: UpstreamCaller): UpstreamError {
