@@ -10,6 +10,8 @@ export interface CallTarget {
   readonly query: string
 }
 
+/** Servers take a request line of about this length. The checks take time that grows with it. */
+const MAX_LENGTH = 8192
 /** Letters that mean the same everywhere, and no segment that begins with a dot. Most paths are like that. */
 const PLAIN = /^(?!\/|.*(?:^|\/)\.)[\w~@!$&'()*+,=./-]*$/
 /** Characters that the URL parser drops or turns into a slash. */
@@ -19,7 +21,9 @@ const ABSOLUTE = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/
 /** Throws a TypeError for a path that may lead elsewhere, for the upstream too. */
 export function readCallTarget (base: URL, path: string, query: UpstreamInit['query']): CallTarget {
   if (typeof path !== 'string') throw new TypeError('fetch: the path must be a text')
+  if (path.length > MAX_LENGTH) throw tooLong()
   const search = query === undefined ? '' : toSearch(query)
+  if (path.length + search.length > MAX_LENGTH) throw tooLong()
   if (PLAIN.test(path)) return { path: base.pathname + path, query: search === '' ? '' : `?${search}` }
   const [before = ''] = path.split('?')
   if (path.includes('#') || REFUSED.test(path) || ABSOLUTE.test(path) || mayLeave(before)) throw leaves(path)
@@ -70,6 +74,11 @@ function decode (text: string): string {
   return text.replaceAll(/%[0-9A-Fa-f]{2}/g, (one) => String.fromCharCode(Number.parseInt(one.slice(1), 16)))
 }
 
+function tooLong (): TypeError {
+  return new TypeError(`fetch: the path and the query must have at most ${MAX_LENGTH} characters together: ` +
+    'send what is longer as the body of a POST')
+}
+
 function leaves (path: string): TypeError {
   // A query may have what no log may have.
   return new TypeError(`fetch: the path ${quote(path.replace(/\?.*$/s, ''))} must be relative to the URL of the ` +
@@ -79,9 +88,14 @@ function leaves (path: string): TypeError {
 function toSearch (query: NonNullable<UpstreamInit['query']>): string {
   if (query instanceof URLSearchParams) return query.toString()
   const search = new URLSearchParams()
+  let length = 0
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined) search.append(name, String(one))
+      if (one === undefined) continue
+      const text = String(one)
+      length += name.length + text.length
+      if (length > MAX_LENGTH) throw tooLong()
+      search.append(name, text)
     }
   }
   return search.toString()

@@ -4,6 +4,7 @@ import type { UpstreamError } from '../author/upstream-error.ts'
 import type { UpstreamInit } from '../author/upstream-fetch.ts'
 import { OutageSwitch } from '../base/outage-switch.ts'
 import { clock } from '../base/time.ts'
+import { clip } from '../base/words.ts'
 import type { ActsAs, CompiledUpstream } from '../catalog/compiled/upstreams/compile-upstream.ts'
 import type {
   OpenUpstream, UpstreamCaller, UpstreamLog
@@ -114,13 +115,14 @@ export class Upstream implements OpenUpstream, CallingUpstream {
     return toUpstreamError(reason, this.name, timeoutMs)
   }
 
-  #note ({ outcome, ms, cause, ...facts }: CallFacts, caller: UpstreamCaller): void {
+  #note ({ outcome, ms, cause, path, ...facts }: CallFacts, caller: UpstreamCaller): void {
     const { name } = this
     const { log = this.#dependencies.log } = caller
     const hasFailed = outcome !== 'ok' && outcome !== 'server_error'
     caller.note(name, this.actsAs, hasFailed)
     this.#dependencies.onCall(name, outcome, ms / 1000)
-    const fields = { upstream: name, ...facts, outcome, durationMs: Math.round(ms * 100) / 100 }
+    const durationMs = Math.round(ms * 100) / 100
+    const fields = { upstream: name, path: clip(path), ...facts, outcome, durationMs }
     if (hasFailed && outcome !== 'cancelled' && outcome !== 'invalid') {
       log.warn({ ...fields, ...(cause !== undefined && { err: cause }) }, 'upstream call failed')
     } else log.debug(fields, 'upstream call')
