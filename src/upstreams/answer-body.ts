@@ -122,6 +122,7 @@ class DecodedBody implements AnswerBody {
   readonly #body: PlainBody
   readonly #decoders: readonly Transform[]
   readonly #first: Transform
+  #isEmpty = true
 
   constructor (body: PlainBody, decoders: readonly Transform[], first: Transform) {
     this.#body = body
@@ -131,9 +132,16 @@ class DecodedBody implements AnswerBody {
 
   get stream (): ReadableStream { return this.#body.stream }
 
-  add (chunk: Uint8Array): boolean { return this.#first.write(chunk) }
+  add (chunk: Uint8Array): boolean {
+    this.#isEmpty &&= chunk.length === 0
+    return this.#first.write(chunk)
+  }
 
-  end (): void { this.#first.end() }
+  /** Some servers compress nothing to nothing, which no decoder takes. */
+  end (): void {
+    if (this.#isEmpty) this.#body.end()
+    else this.#first.end()
+  }
 
   fail (error: Error): void {
     for (const decoder of this.#decoders) decoder.destroy()

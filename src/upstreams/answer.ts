@@ -143,8 +143,8 @@ export class UpstreamAnswer implements AnswerHandler {
   #readBody (): Uint8Array<ArrayBuffer> | ReadableStream | null {
     const { isHead, maxBytes } = this.#options
     if (isHead || WITHOUT_BODY.has(this.#status)) return null
-    const encoding = (this.header('content-encoding') ?? '').trim().toLowerCase()
-    const isEncoded = encoding !== '' && encoding !== 'identity'
+    const encodings = toEncodings(this.header('content-encoding') ?? '')
+    const isEncoded = encodings.length > 0
     if (this.#bytes > maxBytes || (!isEncoded && Number(this.header('content-length') ?? 0) > maxBytes)) {
       throw tooLarge(maxBytes)
     }
@@ -153,7 +153,7 @@ export class UpstreamAnswer implements AnswerHandler {
     // Most answers are there as a whole: they need no stream.
     if (this.#isComplete && !isEncoded) return join(chunks)
     this.#body = createBody({
-      encodings: isEncoded ? encoding.split(',').map((one) => one.trim()) : [],
+      encodings,
       maxBytes,
       onDrain: () => this.#controller?.resume(),
       onEnd: (error) => error === undefined ? this.#onEnd(undefined) : this.abort(error),
@@ -179,6 +179,12 @@ export class UpstreamAnswer implements AnswerHandler {
     this.#body?.fail(this.#options.toReaderError(error))
     this.#onEnd(error)
   }
+}
+
+/** RFC 9110, section 8.4. `identity` says that nothing was done. */
+function toEncodings (header: string): string[] {
+  const names = header.toLowerCase().split(',').map((one) => one.trim())
+  return names.filter((name) => name !== '' && name !== 'identity')
 }
 
 function tooLarge (maxBytes: number): CallError {
