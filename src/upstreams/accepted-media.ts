@@ -12,7 +12,7 @@ export class AcceptedMedia {
   constructor (accept: string | readonly string[]) {
     const types = [accept].flat().flatMap((one) => String(one).split(','))
     this.#types = types.map((type) => essenceOf(type))
-    if (!this.#types.every((type) => /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/.test(type))) {
+    if (types.length === 0 || !this.#types.every((type) => /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/.test(type))) {
       throw new TypeError('fetch: accept must be media types, such as application/json')
     }
     this.header = types.map((type) => type.trim()).join(', ')

@@ -85,13 +85,21 @@ function leaves (path: string): TypeError {
     'upstream, and below it: without a slash at its beginning, "..", "\\" and "#", encoded or not')
 }
 
+const VALUES = new Set(['string', 'number', 'bigint', 'boolean'])
+
 function toSearch (query: NonNullable<UpstreamInit['query']>): string {
   if (query instanceof URLSearchParams) return query.toString()
+  if (typeof query !== 'object' || query === null || Symbol.iterator in query) {
+    throw new TypeError('fetch: query must be a URLSearchParams, or an object with a value for each name')
+  }
   const search = new URLSearchParams()
   let length = 0
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) {
       if (one === undefined) continue
+      if (!VALUES.has(typeof one)) {
+        throw new TypeError(`fetch: ${quote(name)} in query must be a text, a number or a boolean`)
+      }
       const text = String(one)
       length += name.length + text.length
       if (length > MAX_LENGTH) throw tooLong()

@@ -1,5 +1,6 @@
 // One call of an upstream: its deadline, its attempts, and its end.
 
+import { setMaxListeners } from 'node:events'
 import type { Principal } from '../access/principal.ts'
 import { pauseAfter } from '../base/retry.ts'
 import { clock, timers, type Timer } from '../base/time.ts'
@@ -53,7 +54,10 @@ export class UpstreamCall implements CredentialCaller {
     })
     this.#span = caller.span(method, upstream.name, upstream.url.hostname)
     this.#timer = timers.setTimeout(() => this.stop(new CallError('timeout', undefined)), timeoutMs)
-    signal?.addEventListener('abort', this.#onAbort, { once: true })
+    if (signal === undefined) return
+    // Each call of a handler may listen to one signal.
+    setMaxListeners(0, signal)
+    signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
   get principal (): Principal { return this.#caller.sender.principal }
@@ -142,12 +146,12 @@ export class UpstreamCall implements CredentialCaller {
 
   async #send (target: CallTarget): Promise<UpstreamAnswer> {
     const { name, outage, credential, maxBytes } = this.#upstream
-    const { method, body } = this.#request
+    const { method, body, accepted } = this.#request
     this.#throwIfOut()
     const shown = credential.headers(this)
-    const headers = addCredential(
-      this.#request.headers, shown instanceof Promise ? await this.#waitFor(shown) : shown, name
-    )
+    const credentialHeaders = shown instanceof Promise ? await this.#waitFor(shown) : shown
+    const head = { headers: this.#request.headers, accept: accepted?.header, body }
+    const headers = addCredential(head, credentialHeaders, name)
     if (this.#span !== undefined) headers.traceparent ??= this.#span.traceparent
     // The circuit may have opened, or its one call may have begun, while the credential was made.
     if (shown instanceof Promise) this.#throwIfOut()
@@ -213,7 +217,7 @@ export class UpstreamCall implements CredentialCaller {
   /** Resolves to whether another attempt is to be made, after its pause. */
   async #pausesFor (answer: UpstreamAnswer, attempt: number): Promise<boolean> {
     if (!this.#mayRepeat(attempt) || !PASSING.has(answer.status)) return false
-    const afterMs = readRetryAfter(answer.header('retry-after')) ?? this.#backoff(attempt - 1)
+    const afterMs = Math.max(readRetryAfter(answer.header('retry-after')) ?? 0, this.#backoff(attempt - 1))
     if (afterMs >= Math.min(this.#endsAt - clock.monotonic(), this.#caller.leftMs)) return false
     answer.abort(new Error('another attempt is made'))
     await this.#pause(afterMs)
@@ -256,9 +260,8 @@ export class UpstreamCall implements CredentialCaller {
   #end (reason: Error | undefined): void {
     if (this.#isOver) return
     this.#isOver = true
-    timers.clear(this.#timer)
-    this.#request.signal?.removeEventListener('abort', this.#onAbort)
     this.#leave()
+    timers.clear(this.#timer)
     this.#controller?.abort(reason)
     const failure = reason instanceof CredentialError ? credentialFailed(reason) : reason
     // Earlier failures are known.
@@ -274,6 +277,8 @@ export class UpstreamCall implements CredentialCaller {
       ms: clock.monotonic() - this.#startedAt,
       cause: failure instanceof CallError ? failure.cause : undefined
     }, this.#caller)
+    // The signal is the handler's: nothing is left to do if it fails.
+    this.#request.signal?.removeEventListener('abort', this.#onAbort)
   }
 
   #toOutcome (failure: Error | undefined): CallOutcome {

@@ -10,15 +10,13 @@ import type {
   OpenUpstream, UpstreamCaller, UpstreamLog
 } from '../catalog/compiled/upstreams/open-upstream.ts'
 import { holderOf } from '../limits/holder.ts'
-import { AcceptedMedia } from './accepted-media.ts'
 import { CallError, toUpstreamError } from './call-error.ts'
+import { readCallRequest } from './call-request.ts'
 import type {
   AnswerHandler, CallFacts, CallingUpstream, CallOutcome, CallRequest, Transport, WireRequest
 } from './calling-upstream.ts'
 import type { Credential } from './credentials/credential.ts'
 import { Places, type Place } from './places.ts'
-import { readCallBody, readHeaders, readMethod, type CallBody } from './request-head.ts'
-import { readCallTarget } from './target.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
 export interface UpstreamDependencies {
@@ -60,7 +58,7 @@ export class Upstream implements OpenUpstream, CallingUpstream {
   get running (): number { return this.#places.total }
 
   async fetch (caller: UpstreamCaller, path: string, init: UpstreamInit = {}): Promise<Response> {
-    const request = this.#readRequest(path, init)
+    const request = readCallRequest(this.#compiled, path, init)
     return request instanceof Promise
       ? await this.#run(await request, caller)
       : await this.#run(request, caller)
@@ -127,43 +125,6 @@ export class Upstream implements OpenUpstream, CallingUpstream {
       log.warn({ ...fields, ...(cause !== undefined && { err: cause }) }, 'upstream call failed')
     } else log.debug(fields, 'upstream call')
   }
-
-  /** Returns what the handler asks for. Throws a TypeError for what it may not ask for. */
-  #readRequest (path: string, init: UpstreamInit): CallRequest | Promise<CallRequest> {
-    const { url, timeoutMs } = this.#compiled
-    const method = init.method === undefined ? 'GET' : readMethod(init.method)
-    const headers = readHeaders(init.headers)
-    const accepted = init.accept === undefined ? undefined : new AcceptedMedia(init.accept)
-    headers.accept ??= accepted?.header ?? '*/*'
-    headers['accept-encoding'] ??= 'gzip, br'
-    headers['user-agent'] ??= 'trivet'
-    const request = {
-      method,
-      target: readCallTarget(url, path, init.query),
-      headers,
-      body: undefined,
-      accepted,
-      timeoutMs: Math.min(timeoutMs, readTimeout(init.timeoutMs)),
-      signal: init.signal
-    }
-    const body = readCallBody(init, method)
-    if (body === undefined) return request
-    return body instanceof Promise
-      ? body.then((settled) => withBody(request, settled))
-      : withBody(request, body)
-  }
-}
-
-function withBody (request: CallRequest, body: CallBody): CallRequest {
-  const { headers } = request
-  const { type } = body
-  return { ...request, body, headers: type === undefined ? headers : { 'content-type': type, ...headers } }
-}
-
-function readTimeout (timeoutMs: number | undefined): number {
-  if (timeoutMs === undefined) return Infinity
-  if (!(timeoutMs > 0)) throw new TypeError('fetch: timeoutMs must be a number above 0')
-  return timeoutMs
 }
 
 function wasClosed (): CallError {
