@@ -39,6 +39,8 @@ export class Upstream implements OpenUpstream, CallingUpstream {
   readonly #places: Places
   readonly #calls = new Map<UpstreamCall, Place>()
   readonly outage = new OutageSwitch({ failures: FAILURES, cooldownMs: COOLDOWN_MS, now: clock.monotonic })
+  /** The refusals that the log has, by request. */
+  readonly #told = new WeakMap<UpstreamCaller, Set<CallOutcome>>()
   #isClosed = false
 
   constructor (compiled: CompiledUpstream, dependencies: UpstreamDependencies) {
@@ -121,9 +123,22 @@ export class Upstream implements OpenUpstream, CallingUpstream {
     this.#dependencies.onCall(name, outcome, ms / 1000)
     const durationMs = Math.round(ms * 100) / 100
     const fields = { upstream: name, path: clip(path), ...facts, outcome, durationMs }
-    if (hasFailed && outcome !== 'cancelled' && outcome !== 'invalid') {
+    if (hasFailed && outcome !== 'cancelled' && outcome !== 'invalid' && this.#warnsOf(outcome, caller)) {
       log.warn({ ...fields, ...(cause !== undefined && { err: cause }) }, 'upstream call failed')
     } else log.debug(fields, 'upstream call')
+  }
+
+  /**
+   * Returns whether a failure is to be a warning. A handler may make any number of calls that are refused at
+   * once: the first one is.
+   */
+  #warnsOf (outcome: CallOutcome, caller: UpstreamCaller): boolean {
+    if (outcome !== 'busy' && outcome !== 'unavailable') return true
+    const told = this.#told.get(caller) ?? new Set<CallOutcome>()
+    this.#told.set(caller, told)
+    const isFirst = !told.has(outcome)
+    told.add(outcome)
+    return isFirst
   }
 }
 

@@ -3,7 +3,7 @@
 import { inspect } from 'node:util'
 import t from 'tap'
 import { toTransportError, TransportError } from '../../src/upstreams/transport-error.ts'
-import { ADA, endOf, openUpstream } from './open-upstream.ts'
+import { ADA, callerOf, endOf, openUpstream } from './open-upstream.ts'
 import { startUpstream } from './upstream-server.ts'
 
 t.test('no line has bytes of the answer, or the socket', async (t) => {
@@ -48,4 +48,19 @@ t.test('causes, and the errors of several addresses, have only their name, code 
   t.equal(toTransportError(circle).message, 'circle', 'a circle of causes ends')
   t.equal(toTransportError('text').message, 'text')
   t.end()
+})
+
+t.test('many refused calls of one request are one warning', async (t) => {
+  const upstream = await startUpstream(t, (_, response) => { setTimeout(() => response.end('ok'), 50) })
+  const { fetch, lines } = openUpstream(t, upstream, { running: 4 })
+  const warnings = () => lines.filter(({ level }) => level === 'warn')
+  const calls = Array.from({ length: 1000 }, async () => await endOf(fetch(ADA)))
+  const ends = await Promise.all(calls)
+  t.equal(ends.filter((end) => end === 'busy').length, 998)
+  t.equal(warnings().length, 1)
+  t.match(warnings()[0]?.fields, { outcome: 'busy' })
+  t.equal(lines.length, 1000, 'the others are at debug')
+  const again = callerOf({ subject: 'ada' })
+  await Promise.all(Array.from({ length: 3 }, async () => await endOf(fetch(again))))
+  t.equal(warnings().length, 2, 'another request has its own')
 })
