@@ -23,6 +23,13 @@ export class CallError extends Error {
   get isOfCaller (): boolean { return this.failure === 'caller' || this.failure === 'refused' }
 }
 
+/** The upstream has done the request, and its answer is at another place: RFC 9110, section 15.4.4. */
+export class AnsweredElsewhere extends CallError {
+  constructor () {
+    super('redirected', new Error('status 303 is not followed: the request was done'))
+  }
+}
+
 /** The host has an address that no call may go to. */
 export class AddressRefused extends Error {}
 
@@ -35,9 +42,14 @@ const LATER = 'Try again later.'
 
 /** Makes the error for the handler. @param timeoutMs the time that the call had. */
 export function toUpstreamError (
-  { code, failure }: CallError, name: string, timeoutMs: number
+  error: CallError, name: string, timeoutMs: number
 ): UpstreamError {
-  return new UpstreamError(code, name, `The service ${name} ${describe(code, failure, timeoutMs)}`)
+  const { code, failure } = error
+  const description = error instanceof AnsweredElsewhere
+    ? 'did what it was asked to, and refers to another place for its answer, which is not asked. ' +
+      'The same call does it again.'
+    : describe(code, failure, timeoutMs)
+  return new UpstreamError(code, name, `The service ${name} ${description}`)
 }
 
 function describe (

@@ -1,7 +1,7 @@
 // Redirects: which are followed, and where to.
 
 import type { UpstreamAnswer } from './answer.ts'
-import { CallError } from './call-error.ts'
+import { AnsweredElsewhere, CallError } from './call-error.ts'
 import { readRedirect, type CallTarget } from './target.ts'
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
@@ -16,7 +16,9 @@ export function findRedirect (
 ): CallTarget | undefined {
   const location = answer.header('location')
   if (!REDIRECTS.has(answer.status) || location === undefined) return undefined
-  const next = method === 'GET' || method === 'HEAD' ? readRedirect(base, target, location) : undefined
+  const isSafe = method === 'GET' || method === 'HEAD'
+  if (answer.status === 303 && !isSafe) throw new AnsweredElsewhere()
+  const next = isSafe ? readRedirect(base, target, location) : undefined
   if (next !== undefined) return next
   throw new CallError('redirected', new Error(`status ${answer.status} is not followed`))
 }
