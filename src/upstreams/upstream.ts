@@ -22,6 +22,8 @@ import { UpstreamCall } from './upstream-call.ts'
 export interface UpstreamDependencies {
   readonly transport: Transport
   readonly credential: Credential
+  /** Knows nothing of failures by default. */
+  readonly outage?: OutageSwitch
   readonly log: UpstreamLog
   /** How many calls may run at once in this process. */
   readonly running: number
@@ -33,12 +35,16 @@ export interface UpstreamDependencies {
 const FAILURES = 5
 const COOLDOWN_MS = 5000
 
+export function createOutage (): OutageSwitch {
+  return new OutageSwitch({ failures: FAILURES, cooldownMs: COOLDOWN_MS, now: clock.monotonic })
+}
+
 export class Upstream implements OpenUpstream, CallingUpstream {
   readonly #compiled: CompiledUpstream
   readonly #dependencies: UpstreamDependencies
   readonly #places: Places
   readonly #calls = new Map<UpstreamCall, Place>()
-  readonly outage = new OutageSwitch({ failures: FAILURES, cooldownMs: COOLDOWN_MS, now: clock.monotonic })
+  readonly outage: OutageSwitch
   /** The refusals that the log has, by request. */
   readonly #told = new WeakMap<UpstreamCaller, Set<CallOutcome>>()
   #isClosed = false
@@ -46,6 +52,7 @@ export class Upstream implements OpenUpstream, CallingUpstream {
   constructor (compiled: CompiledUpstream, dependencies: UpstreamDependencies) {
     this.#compiled = compiled
     this.#dependencies = dependencies
+    this.outage = dependencies.outage ?? createOutage()
     this.#places = new Places(dependencies.running)
   }
 
