@@ -18,7 +18,7 @@ export interface UpstreamInit {
    * The body: a text, bytes, a form or a file. It is held in memory, so that the call can be sent again.
    * `URLSearchParams`, `FormData` and a `Blob` with a type set `content-type`, unless `headers` has it.
    */
-  readonly body?: string | Uint8Array | ArrayBuffer | URLSearchParams | FormData | Blob
+  readonly body?: string | Uint8Array | ArrayBuffer | URLSearchParams | FormData | Blob | null
   /** A value that is sent as JSON, with `content-type: application/json`. Not together with `body`. */
   readonly json?: unknown
   /** The query, encoded. It is added to a query that the path has. */
@@ -34,5 +34,5 @@ export interface UpstreamInit {
    */
   readonly timeoutMs?: number
   /** Ends the call when it aborts, beside the signal of the request: that of `ctx.step`, for example. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | null
 }

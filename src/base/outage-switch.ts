@@ -8,13 +8,19 @@ interface OutageSwitchOptions {
   readonly now: () => number
 }
 
+/** One time in which the server is not asked. */
+interface Outage {
+  /** The requests that find out whether the server is back. */
+  probes: number
+  until: number
+}
+
 export class OutageSwitch {
   readonly #options: OutageSwitchOptions
   /** What the failures since the last answer were about. */
   readonly #sources = new Set<unknown>()
-  #asking = 0
+  #outage: Outage | undefined
   #error: unknown
-  #until = -Infinity
 
   constructor (options: OutageSwitchOptions) {
     this.#options = options
@@ -22,27 +28,38 @@ export class OutageSwitch {
 
   /** The last error, while the server is not asked. After the cooldown one request at a time may ask. */
   get error (): unknown {
-    const { failures, now } = this.#options
-    if (this.#sources.size < failures) return undefined
-    return now() < this.#until || this.#asking > 0 ? this.#error : undefined
+    const outage = this.#outage
+    if (outage === undefined) return undefined
+    return this.#options.now() < outage.until || outage.probes > 0 ? this.#error : undefined
   }
 
-  /** Counts a request that asks. Call the returned function once, when it has ended. */
+  /**
+   * Counts a request that asks. Call the returned function once, when it has ended and was told of with `add`
+   * or `reset`. Requests that began before the outage take nobody's turn, however long they run.
+   */
   begin (): () => void {
-    this.#asking++
-    return () => { this.#asking-- }
+    const outage = this.#outage
+    if (outage === undefined) return () => {}
+    outage.probes++
+    return () => { outage.probes-- }
   }
 
   /** @param source failures of one source count as one. By default each counts. */
   add (error: unknown, source: unknown = {}): void {
     const { failures, cooldownMs, now } = this.#options
-    if (this.#sources.size < failures) this.#sources.add(source)
     this.#error = error
-    this.#until = now() + cooldownMs
+    if (this.#outage === undefined) {
+      this.#sources.add(source)
+      if (this.#sources.size >= failures) this.#outage = { probes: 0, until: now() + cooldownMs }
+    } else if (this.#outage.probes > 0) {
+      // Without a probe it is the late end of a request that began before the outage.
+      this.#outage.until = now() + cooldownMs
+    }
   }
 
   /** The server has answered. */
   reset (): void {
     this.#sources.clear()
+    this.#outage = undefined
   }
 }

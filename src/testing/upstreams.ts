@@ -42,21 +42,23 @@ export interface TestUpstream {
   /** The calls so far, with repeated ones. */
   readonly calls: readonly UpstreamRequest[]
   /**
-   * Says what the upstream answers from now on. What the definition says of repetition, limits and time
-   * holds, and so do `accept`, redirects and the rules for paths.
+   * Says what the upstream answers from now on, and closes its circuit. What the definition says of
+   * repetition, limits and time holds, and so do `accept`, redirects and the rules for paths.
    *
    * @example
    * shop.upstream(crm).answer({ 'GET customers/7': { id: 7, name: 'Ada' } })
    * shop.upstream(crm).answer(({ path }) => new Response(null, { status: path === 'health' ? 204 : 404 }))
    */
   answer (answers: UpstreamAnswers): this
-  /** Says that calls fail from now on, as an UpstreamError with this code. */
+  /** Says that calls fail from now on, as an UpstreamError with this code, and closes the circuit. */
   fail (code: UpstreamErrorCode): this
 }
 
 class StandIn implements TestUpstream {
   readonly calls: UpstreamRequest[] = []
   readonly #name: string
+  /** Each drops what one open upstream knows of failures. */
+  readonly forgets = new Set<() => void>()
   #answerer: UpstreamAnswerer
 
   constructor (name: string) {
@@ -69,19 +71,27 @@ class StandIn implements TestUpstream {
 
   answer (answers: UpstreamAnswers): this {
     const [from, name] = [answers, this.#name]
-    this.#answerer = typeof from === 'function' ? toChecked(from, name) : toAnswerer(from, name)
-    return this
+    return this.#become(typeof from === 'function' ? toChecked(from, name) : toAnswerer(from, name))
   }
 
   fail (code: UpstreamErrorCode): this {
-    this.#answerer = () => { throw new CallError(code, new Error('the stand-in fails')) }
+    return this.#become(() => { throw new CallError(code, new Error('the stand-in fails')) })
+  }
+
+  /** Earlier failures do not count: the circuit would be open for the next answer. */
+  #become (answerer: UpstreamAnswerer): this {
+    this.#answerer = answerer
+    for (const forget of this.forgets) forget()
     return this
   }
 
   async take (request: UpstreamRequest): Promise<Response> {
     this.calls.push(request)
     const output = await this.#answerer(request)
-    return output instanceof Response ? output.clone() : Response.json(output)
+    if (!(output instanceof Response)) return Response.json(output)
+    // `Response.error()`: what fetch has when there is no answer.
+    if (output.type === 'error') throw new CallError('unreachable', new Error('the stand-in has no answer'))
+    return output.clone()
   }
 }
 
@@ -123,12 +133,16 @@ export class StandIns {
     throw new Error(`The catalog defines no upstream ${quote(name)}. It defines: ${others}.`)
   }
 
-  readonly openTransport: OpenTransport = ({ name, url }): Transport => ({
-    dispatch: (request, handler) => {
-      answerCall(handler, async () => await this.#of(name).take(toUpstreamRequest(request, url)))
-    },
-    async close () {}
-  })
+  readonly openTransport: OpenTransport = ({ name, url }, forget): Transport => {
+    const standIn = this.#of(name)
+    standIn.forgets.add(forget)
+    return {
+      dispatch: (request, handler) => {
+        answerCall(handler, async () => await standIn.take(toUpstreamRequest(request, url)))
+      },
+      async close () { standIn.forgets.delete(forget) }
+    }
+  }
 
   #of (name: string): StandIn {
     const standIn = this.#byName.get(name) ?? new StandIn(name)

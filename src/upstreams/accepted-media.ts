@@ -1,5 +1,7 @@
 // The media types that a handler can read.
 
+import { HEADER_VALUE } from './request-head.ts'
+
 /** Compares types without parameters, in any case of letters. */
 export class AcceptedMedia {
   /** The value of the header `accept`. */
@@ -10,10 +12,13 @@ export class AcceptedMedia {
   constructor (accept: string | readonly string[]) {
     const types = [accept].flat().flatMap((one) => String(one).split(','))
     this.#types = types.map((type) => essenceOf(type))
-    if (!this.#types.every((type) => /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/.test(type))) {
+    if (types.length === 0 || !this.#types.every((type) => /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/.test(type))) {
       throw new TypeError('fetch: accept must be media types, such as application/json')
     }
     this.header = types.map((type) => type.trim()).join(', ')
+    if (!HEADER_VALUE.test(this.header)) {
+      throw new TypeError('fetch: accept has characters that no header can have')
+    }
   }
 
   has (contentType: string): boolean {

@@ -3,6 +3,7 @@
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { CallError } from './call-error.ts'
+import { toTransportError } from './transport-error.ts'
 
 /** The bytes that wait for their reader. Above it the socket is not read. */
 const WAITING_BYTES = 65_536
@@ -106,10 +107,14 @@ function connect (
   decoders: readonly Transform[], body: PlainBody, { onDrain, onEnd }: Omit<AnswerBodyOptions, 'encodings'>
 ): void {
   const last = decoders.reduce((from, to) => from.pipe(to))
-  for (const decoder of decoders) decoder.on('error', (error) => onEnd(new CallError('unreachable', error)))
+  for (const decoder of decoders) decoder.on('error', (error) => onEnd(brokenBody(error)))
   decoders[0]?.on('drain', onDrain)
   last.on('data', (chunk: Buffer) => { if (!body.add(chunk)) last.pause() })
   last.on('end', () => body.end())
+}
+
+function brokenBody (error: Error): CallError {
+  return new CallError('unreachable', toTransportError(error))
 }
 
 /** Decompresses before the bytes are counted: a small answer may become a large one. */
@@ -117,6 +122,7 @@ class DecodedBody implements AnswerBody {
   readonly #body: PlainBody
   readonly #decoders: readonly Transform[]
   readonly #first: Transform
+  #isEmpty = true
 
   constructor (body: PlainBody, decoders: readonly Transform[], first: Transform) {
     this.#body = body
@@ -126,9 +132,16 @@ class DecodedBody implements AnswerBody {
 
   get stream (): ReadableStream { return this.#body.stream }
 
-  add (chunk: Uint8Array): boolean { return this.#first.write(chunk) }
+  add (chunk: Uint8Array): boolean {
+    this.#isEmpty &&= chunk.length === 0
+    return this.#first.write(chunk)
+  }
 
-  end (): void { this.#first.end() }
+  /** Some servers compress nothing to nothing, which no decoder takes. */
+  end (): void {
+    if (this.#isEmpty) this.#body.end()
+    else this.#first.end()
+  }
 
   fail (error: Error): void {
     for (const decoder of this.#decoders) decoder.destroy()

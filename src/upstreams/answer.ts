@@ -1,7 +1,6 @@
 // The answer of one attempt: its head, and its body within the limit of bytes.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import { messageOf } from '../base/words.ts'
 import { createBody, type AnswerBody } from './answer-body.ts'
 import { CallError, toCallError } from './call-error.ts'
 import type { AnswerController, AnswerHandler } from './calling-upstream.ts'
@@ -48,6 +47,9 @@ export class UpstreamAnswer implements AnswerHandler {
   }
 
   get status (): number { return this.#status }
+
+  /** Whether more has come than its reader has read. */
+  get isPaused (): boolean { return this.#controller?.paused === true }
 
   header (name: string): string | undefined {
     const value = this.#headers[name]
@@ -109,7 +111,7 @@ export class UpstreamAnswer implements AnswerHandler {
   }
 
   onResponseError (_controller: AnswerController, error: Error): void {
-    this.#fail(this.#aborted ?? toCallError(error))
+    this.#fail(this.#aborted ?? toCallError(error, this.#controller !== undefined))
   }
 
   /**
@@ -131,7 +133,8 @@ export class UpstreamAnswer implements AnswerHandler {
       this.#onEnd = ignore
       const failure = error instanceof CallError
         ? error
-        : new CallError('unreachable', new Error(`the answer cannot be read: ${messageOf(error)}`))
+        // The error of the constructor quotes the value of a header.
+        : new CallError('unreachable', new Error('no Response can have its status or a header'))
       this.abort(failure)
       throw failure
     }
@@ -140,8 +143,8 @@ export class UpstreamAnswer implements AnswerHandler {
   #readBody (): Uint8Array<ArrayBuffer> | ReadableStream | null {
     const { isHead, maxBytes } = this.#options
     if (isHead || WITHOUT_BODY.has(this.#status)) return null
-    const encoding = (this.header('content-encoding') ?? '').trim().toLowerCase()
-    const isEncoded = encoding !== '' && encoding !== 'identity'
+    const encodings = toEncodings(this.header('content-encoding') ?? '')
+    const isEncoded = encodings.length > 0
     if (this.#bytes > maxBytes || (!isEncoded && Number(this.header('content-length') ?? 0) > maxBytes)) {
       throw tooLarge(maxBytes)
     }
@@ -150,7 +153,7 @@ export class UpstreamAnswer implements AnswerHandler {
     // Most answers are there as a whole: they need no stream.
     if (this.#isComplete && !isEncoded) return join(chunks)
     this.#body = createBody({
-      encodings: isEncoded ? encoding.split(',').map((one) => one.trim()) : [],
+      encodings,
       maxBytes,
       onDrain: () => this.#controller?.resume(),
       onEnd: (error) => error === undefined ? this.#onEnd(undefined) : this.abort(error),
@@ -176,6 +179,12 @@ export class UpstreamAnswer implements AnswerHandler {
     this.#body?.fail(this.#options.toReaderError(error))
     this.#onEnd(error)
   }
+}
+
+/** RFC 9110, section 8.4. `identity` says that nothing was done. */
+function toEncodings (header: string): string[] {
+  const names = header.toLowerCase().split(',').map((one) => one.trim())
+  return names.filter((name) => name !== '' && name !== 'identity')
 }
 
 function tooLarge (maxBytes: number): CallError {

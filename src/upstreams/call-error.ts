@@ -2,13 +2,16 @@
 
 import { UpstreamError, type UpstreamErrorCode } from '../author/upstream-error.ts'
 import { toDuration } from '../base/duration.ts'
-import { codeOf } from '../base/words.ts'
-import type { CredentialError, CredentialFailure } from './credentials/credential.ts'
+import { codeOf, messageOf } from '../base/words.ts'
+import { CredentialError, type CredentialFailure } from './credentials/credential.ts'
+import { toTransportError } from './transport-error.ts'
 
 /** An UpstreamError, and its cause for the log. */
 export class CallError extends Error {
   readonly code: UpstreamErrorCode
   readonly failure: CredentialFailure | undefined
+  /** Whether no request was sent: whoever had called would have failed. */
+  isOfEverybody = false
 
   constructor (code: UpstreamErrorCode, cause: unknown, failure?: CredentialFailure) {
     super(code, { cause })
@@ -18,6 +21,13 @@ export class CallError extends Error {
 
   /** Whether there is no credential for this caller, and there may be one for others. */
   get isOfCaller (): boolean { return this.failure === 'caller' || this.failure === 'refused' }
+}
+
+/** The upstream has done the request, and its answer is at another place: RFC 9110, section 15.4.4. */
+export class AnsweredElsewhere extends CallError {
+  constructor () {
+    super('redirected', new Error('status 303 is not followed: the request was done'))
+  }
 }
 
 /** The host has an address that no call may go to. */
@@ -32,9 +42,14 @@ const LATER = 'Try again later.'
 
 /** Makes the error for the handler. @param timeoutMs the time that the call had. */
 export function toUpstreamError (
-  { code, failure }: CallError, name: string, timeoutMs: number
+  error: CallError, name: string, timeoutMs: number
 ): UpstreamError {
-  return new UpstreamError(code, name, `The service ${name} ${describe(code, failure, timeoutMs)}`)
+  const { code, failure } = error
+  const description = error instanceof AnsweredElsewhere
+    ? 'did what it was asked to, and refers to another place for its answer, which is not asked. ' +
+      'The same call does it again.'
+    : describe(code, failure, timeoutMs)
+  return new UpstreamError(code, name, `The service ${name} ${description}`)
 }
 
 function describe (
@@ -68,7 +83,11 @@ function toTime (ms: number): string {
 }
 
 export function credentialFailed (error: CredentialError): CallError {
-  return new CallError('credential', error, error.failure)
+  const { failure, message, cause } = error
+  const shown = cause === undefined
+    ? error
+    : new CredentialError(failure, message, { cause: toTransportError(cause) })
+  return new CallError('credential', shown, failure)
 }
 
 /** The connection failed, or was lost: another attempt may succeed. */
@@ -81,9 +100,18 @@ export function mayPass ({ code, cause }: CallError): boolean {
   return code === 'unreachable' && PASSING.has(codeOf(cause))
 }
 
-/** Turns an error of the transport into one of a call. */
-export function toCallError (error: unknown): CallError | StandInError {
+/** undici refuses what the handler asks for, and has sent nothing. */
+const NOT_SENT: ReadonlySet<unknown> = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'])
+
+/**
+ * Turns an error of the transport into one of a call.
+ * @param isConnected whether there was a connection for the request.
+ */
+export function toCallError (error: unknown, isConnected: boolean): CallError | StandInError | TypeError {
   if (error instanceof CallError || error instanceof StandInError) return error
   if (error instanceof AddressRefused) return new CallError('refused', error)
-  return new CallError('unreachable', error)
+  if (NOT_SENT.has(codeOf(error))) return new TypeError(`fetch: the call cannot be sent: ${messageOf(error)}`)
+  const failure = new CallError('unreachable', toTransportError(error))
+  failure.isOfEverybody = !isConnected
+  return failure
 }

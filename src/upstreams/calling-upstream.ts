@@ -7,7 +7,6 @@ import type { UpstreamErrorCode } from '../author/upstream-error.ts'
 import type { OutageSwitch } from '../base/outage-switch.ts'
 import type { ActsAs } from '../catalog/compiled/upstreams/compile-upstream.ts'
 import type { UpstreamCaller } from '../catalog/compiled/upstreams/open-upstream.ts'
-import type { Sender } from '../limits/holder.ts'
 import type { AcceptedMedia } from './accepted-media.ts'
 import type { Credential } from './credentials/credential.ts'
 import type { CallBody, HeaderValues } from './request-head.ts'
@@ -27,8 +26,7 @@ export interface CallRequest {
  * How a call ended, for metrics. `caller`: there is no credential for this caller. `credential`: there is
  * none for anybody. `cancelled`: its request or its handler wanted no more of it.
  */
-export type CallOutcome =
-  UpstreamErrorCode | 'ok' | 'server_error' | 'invalid' | 'caller' | 'cancelled'
+export type CallOutcome = UpstreamErrorCode | 'ok' | 'server_error' | 'invalid' | 'caller' | 'cancelled'
 
 /** Sends requests to one origin. */
 export interface Transport {
@@ -81,9 +79,11 @@ export interface CallingUpstream {
   readonly maxBytes: number
   readonly credential: Credential
   readonly outage: OutageSwitch
-  /** Whose failures count as one. */
-  ownerOf (sender: Sender): string
   dispatch (request: WireRequest, handler: AnswerHandler): void
+  /** Called before a call waits for its credential. Throws a CallError if too many do. */
+  beginWaiting (call: object): void
+  /** Called when the credential is there. Throws a CallError if too many calls ask meanwhile. */
+  endWaiting (call: object): void
   /** Called once, when the call has ended. */
   end (call: object, facts: CallFacts, caller: UpstreamCaller): void
 }

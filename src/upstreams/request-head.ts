@@ -1,7 +1,7 @@
 // The headers of a call, and its body: what a handler may set, and what it may not.
 
 import type { UpstreamInit } from '../author/upstream-fetch.ts'
-import { quote } from '../base/words.ts'
+import { clip, quote } from '../base/words.ts'
 
 /** Headers by their names in lower case. */
 export interface HeaderValues { [name: string]: string }
@@ -28,31 +28,58 @@ export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 export function readHeaders (headers: UpstreamInit['headers']): HeaderValues {
   const values: HeaderValues = {}
   if (headers === undefined) return values
-  const entries = headers instanceof Headers ? headers : Object.entries(headers)
-  for (const [name, value] of entries) {
+  for (const [name, value] of toEntries(headers)) {
     if (value === undefined) continue
     const key = name.toLowerCase()
     if (!NAME.test(name)) throw new TypeError(`fetch: ${quote(name)} is no name of a header`)
     if (isOfConnection(key)) {
       throw new TypeError(`fetch: the header ${key} cannot be set`)
     }
-    if (!HEADER_VALUE.test(value)) {
-      throw new TypeError(`fetch: the header ${key} has characters that no header can have`)
+    if (typeof value !== 'string' && typeof value !== 'number') {
+      throw new TypeError(`fetch: the header ${clip(key)} must be a text`)
     }
-    values[key] = String(value)
+    const text = String(value)
+    if (!HEADER_VALUE.test(text)) {
+      throw new TypeError(`fetch: the header ${clip(key)} has characters that no header can have`)
+    }
+    values[key] = text
   }
   return values
 }
 
-/** Throws a TypeError for a header that both the handler and the credential set. */
+function toEntries (headers: unknown): Iterable<[string, unknown]> {
+  if (headers instanceof Headers) return headers
+  if (typeof headers !== 'object' || headers === null || Symbol.iterator in headers) {
+    throw new TypeError('fetch: headers must be a Headers, or an object with a text for each name')
+  }
+  return Object.entries(headers)
+}
+
+/** What decides the headers of a call, beside its credential. */
+interface CallHead {
+  readonly headers: HeaderValues
+  /** The media types that the handler can read. */
+  readonly accept: string | undefined
+  readonly body: CallBody | undefined
+}
+
+/**
+ * Adds the headers of the credential, and the defaults that neither it nor the handler has. Throws a
+ * TypeError for a header that both set.
+ */
 export function addCredential (
-  headers: HeaderValues, credential: Readonly<HeaderValues>, name: string
+  { headers, accept, body }: CallHead, credential: Readonly<HeaderValues>, name: string
 ): HeaderValues {
-  const taken = Object.keys(credential).find((key) => key in headers)
+  const taken = Object.keys(credential).find((key) => Object.hasOwn(headers, key))
   if (taken !== undefined) {
     throw new TypeError(`fetch: the header ${taken} is set by auth of the upstream ${name}`)
   }
-  return { ...headers, ...credential }
+  const all: HeaderValues = { ...headers, ...credential }
+  all.accept ??= accept ?? '*/*'
+  all['accept-encoding'] ??= 'gzip, br'
+  all['user-agent'] ??= 'trivet'
+  if (body?.type !== undefined) all['content-type'] ??= body.type
+  return all
 }
 
 const METHODS = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'])
@@ -72,15 +99,18 @@ export function readMethod (method: string): string {
 
 /** Throws a TypeError for a body that is not one, or that the method does not have. */
 export function readCallBody (
-  { body, json }: UpstreamInit, method: string
+  init: UpstreamInit, method: string
 ): CallBody | undefined | Promise<CallBody> {
+  const { json } = init
+  const body = init.body ?? undefined
   if (body === undefined && json === undefined) return undefined
   if (body !== undefined && json !== undefined) throw new TypeError('fetch: give either body or json')
   if (method === 'GET' || method === 'HEAD') throw new TypeError(`fetch: ${method} has no body`)
   if (json !== undefined) return { bytes: toJson(json), type: 'application/json' }
   if (typeof body === 'string') return { bytes: body, type: 'text/plain;charset=UTF-8' }
-  if (body instanceof Uint8Array) return { bytes: body, type: undefined }
-  if (body instanceof ArrayBuffer) return { bytes: new Uint8Array(body), type: undefined }
+  // A copy: the handler may change its bytes before they are sent again.
+  if (body instanceof Uint8Array) return { bytes: new Uint8Array(body), type: undefined }
+  if (body instanceof ArrayBuffer) return { bytes: new Uint8Array(body.slice()), type: undefined }
   if (body instanceof URLSearchParams) {
     return { bytes: body.toString(), type: 'application/x-www-form-urlencoded;charset=UTF-8' }
   }

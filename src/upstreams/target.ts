@@ -10,6 +10,8 @@ export interface CallTarget {
   readonly query: string
 }
 
+/** Servers take a request line of about this length. The checks take time that grows with it. */
+const MAX_LENGTH = 8192
 /** Letters that mean the same everywhere, and no segment that begins with a dot. Most paths are like that. */
 const PLAIN = /^(?!\/|.*(?:^|\/)\.)[\w~@!$&'()*+,=./-]*$/
 /** Characters that the URL parser drops or turns into a slash. */
@@ -19,7 +21,9 @@ const ABSOLUTE = /^(?:[A-Za-z][A-Za-z0-9+.-]*:|\/\/)/
 /** Throws a TypeError for a path that may lead elsewhere, for the upstream too. */
 export function readCallTarget (base: URL, path: string, query: UpstreamInit['query']): CallTarget {
   if (typeof path !== 'string') throw new TypeError('fetch: the path must be a text')
+  if (path.length > MAX_LENGTH) throw tooLong()
   const search = query === undefined ? '' : toSearch(query)
+  if (path.length + search.length > MAX_LENGTH) throw tooLong()
   if (PLAIN.test(path)) return { path: base.pathname + path, query: search === '' ? '' : `?${search}` }
   const [before = ''] = path.split('?')
   if (path.includes('#') || REFUSED.test(path) || ABSOLUTE.test(path) || mayLeave(before)) throw leaves(path)
@@ -70,18 +74,36 @@ function decode (text: string): string {
   return text.replaceAll(/%[0-9A-Fa-f]{2}/g, (one) => String.fromCharCode(Number.parseInt(one.slice(1), 16)))
 }
 
+function tooLong (): TypeError {
+  return new TypeError(`fetch: the path and the query must have at most ${MAX_LENGTH} characters together: ` +
+    'send what is longer as the body of a POST')
+}
+
 function leaves (path: string): TypeError {
   // A query may have what no log may have.
   return new TypeError(`fetch: the path ${quote(path.replace(/\?.*$/s, ''))} must be relative to the URL of the ` +
     'upstream, and below it: without a slash at its beginning, "..", "\\" and "#", encoded or not')
 }
 
+const VALUES = new Set(['string', 'number', 'bigint', 'boolean'])
+
 function toSearch (query: NonNullable<UpstreamInit['query']>): string {
   if (query instanceof URLSearchParams) return query.toString()
+  if (typeof query !== 'object' || query === null || Symbol.iterator in query) {
+    throw new TypeError('fetch: query must be a URLSearchParams, or an object with a value for each name')
+  }
   const search = new URLSearchParams()
+  let length = 0
   for (const [name, value] of Object.entries(query)) {
     for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined) search.append(name, String(one))
+      if (one === undefined) continue
+      if (!VALUES.has(typeof one)) {
+        throw new TypeError(`fetch: ${quote(name)} in query must be a text, a number or a boolean`)
+      }
+      const text = String(one)
+      length += name.length + text.length
+      if (length > MAX_LENGTH) throw tooLong()
+      search.append(name, text)
     }
   }
   return search.toString()

@@ -1,5 +1,6 @@
 // One call of an upstream: its deadline, its attempts, and its end.
 
+import { setMaxListeners } from 'node:events'
 import type { Principal } from '../access/principal.ts'
 import { pauseAfter } from '../base/retry.ts'
 import { clock, timers, type Timer } from '../base/time.ts'
@@ -8,12 +9,14 @@ import type { UpstreamCaller, UpstreamSpan } from '../catalog/compiled/upstreams
 import { UpstreamAnswer } from './answer.ts'
 import type { CallingUpstream, CallOutcome, CallRequest } from './calling-upstream.ts'
 import { CallError, credentialFailed, mayPass, toUpstreamError } from './call-error.ts'
-import { CredentialError, type CredentialCaller } from './credentials/credential.ts'
+import { CredentialError, type CredentialCaller, type CredentialHeaders } from './credentials/credential.ts'
+import { blamedOf } from './blamed.ts'
 import { addCredential, isIdempotent } from './request-head.ts'
-import { readRedirect, type CallTarget } from './target.ts'
+import { findRedirect } from './redirect.ts'
+import { readRetryAfter } from './retry-after.ts'
+import type { CallTarget } from './target.ts'
 
 const MAX_REDIRECTS = 5
-const REDIRECTS = new Set([301, 302, 303, 307, 308])
 /** The upstream, or a proxy before it, says that the same request may succeed later. */
 const PASSING = new Set([429, 502, 503, 504])
 const MAX_PAUSE_MS = 5000
@@ -51,7 +54,10 @@ export class UpstreamCall implements CredentialCaller {
     })
     this.#span = caller.span(method, upstream.name, upstream.url.hostname)
     this.#timer = timers.setTimeout(() => this.stop(new CallError('timeout', undefined)), timeoutMs)
-    signal?.addEventListener('abort', this.#onAbort, { once: true })
+    if (signal === undefined) return
+    // Each call of a handler may listen to one signal.
+    setMaxListeners(0, signal)
+    signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
   get principal (): Principal { return this.#caller.sender.principal }
@@ -109,7 +115,7 @@ export class UpstreamCall implements CredentialCaller {
         continue
       }
       this.#status = answer.status
-      const next = this.#findRedirect(answer, target)
+      const next = findRedirect(answer, this.#request.method, this.#upstream.url, target)
       if (next !== undefined) {
         if (++redirects > MAX_REDIRECTS) throw new CallError('redirected', new Error('too many redirects'))
         target = next
@@ -140,13 +146,15 @@ export class UpstreamCall implements CredentialCaller {
 
   async #send (target: CallTarget): Promise<UpstreamAnswer> {
     const { name, outage, credential, maxBytes } = this.#upstream
-    const { method, body } = this.#request
-    if (outage.error !== undefined) throw new CallError('unavailable', outage.error)
+    const { method, body, accepted } = this.#request
+    this.#throwIfOut()
     const shown = credential.headers(this)
-    const headers = addCredential(
-      this.#request.headers, shown instanceof Promise ? await this.#unlessStopped(shown) : shown, name
-    )
+    const credentialHeaders = shown instanceof Promise ? await this.#waitFor(shown) : shown
+    const head = { headers: this.#request.headers, accept: accepted?.header, body }
+    const headers = addCredential(head, credentialHeaders, name)
     if (this.#span !== undefined) headers.traceparent ??= this.#span.traceparent
+    // The circuit may have opened, or its one call may have begun, while the credential was made.
+    if (shown instanceof Promise) this.#throwIfOut()
     const leave = outage.begin()
     const answer = this.#answer = new UpstreamAnswer({
       isHead: method === 'HEAD', maxBytes, toReaderError: (error) => this.#toHandlerError(error)
@@ -174,36 +182,42 @@ export class UpstreamCall implements CredentialCaller {
     }
   }
 
+  /** Waits for the credential without a place among the calls that ask. */
+  async #waitFor (credential: Promise<CredentialHeaders>): Promise<CredentialHeaders> {
+    // Nobody may be left to hear of its failure.
+    credential.catch(() => {})
+    this.#upstream.beginWaiting(this)
+    const headers = await this.#unlessStopped(credential)
+    this.#upstream.endWaiting(this)
+    return headers
+  }
+
+  #throwIfOut (): void {
+    const { error } = this.#upstream.outage
+    if (error !== undefined) throw new CallError('unavailable', error)
+  }
+
   /**
    * Tells the breaker of a failure. That the handler or its request has stopped the call says nothing of the
    * upstream.
    */
   #learn (error: unknown): void {
     if (!(error instanceof CallError)) return
-    if (error.code === 'timeout') this.#blame(error)
-    else if (error.code === 'unreachable') this.#upstream.outage.add(error.cause)
+    if (error.code === 'unreachable' && error.isOfEverybody) this.#upstream.outage.add(error.cause)
+    else if (error.code === 'unreachable') this.#blame(error.cause)
+    // The upstream had more to say, and the handler did not read it.
+    else if (error.code === 'timeout' && this.#answer?.isPaused !== true) this.#blame(error)
   }
 
   /** Tells the breaker of a failure that the call itself may cause: it counts once for each caller. */
-  #blame (error: Error): void {
-    this.#upstream.outage.add(error, this.#upstream.ownerOf(this.#caller.sender))
-  }
-
-  #findRedirect (answer: UpstreamAnswer, target: CallTarget): CallTarget | undefined {
-    const location = answer.header('location')
-    if (!REDIRECTS.has(answer.status) || location === undefined) return undefined
-    const { method } = this.#request
-    const next = method === 'GET' || method === 'HEAD'
-      ? readRedirect(this.#upstream.url, target, location)
-      : undefined
-    if (next !== undefined) return next
-    throw new CallError('redirected', new Error(`status ${answer.status} is not followed`))
+  #blame (error: unknown): void {
+    this.#upstream.outage.add(error, blamedOf(this.principal))
   }
 
   /** Resolves to whether another attempt is to be made, after its pause. */
   async #pausesFor (answer: UpstreamAnswer, attempt: number): Promise<boolean> {
     if (!this.#mayRepeat(attempt) || !PASSING.has(answer.status)) return false
-    const afterMs = readRetryAfter(answer.header('retry-after')) ?? this.#backoff(attempt - 1)
+    const afterMs = Math.max(readRetryAfter(answer.header('retry-after')) ?? 0, this.#backoff(attempt - 1))
     if (afterMs >= Math.min(this.#endsAt - clock.monotonic(), this.#caller.leftMs)) return false
     answer.abort(new Error('another attempt is made'))
     await this.#pause(afterMs)
@@ -246,9 +260,8 @@ export class UpstreamCall implements CredentialCaller {
   #end (reason: Error | undefined): void {
     if (this.#isOver) return
     this.#isOver = true
-    timers.clear(this.#timer)
-    this.#request.signal?.removeEventListener('abort', this.#onAbort)
     this.#leave()
+    timers.clear(this.#timer)
     this.#controller?.abort(reason)
     const failure = reason instanceof CredentialError ? credentialFailed(reason) : reason
     // Earlier failures are known.
@@ -264,6 +277,8 @@ export class UpstreamCall implements CredentialCaller {
       ms: clock.monotonic() - this.#startedAt,
       cause: failure instanceof CallError ? failure.cause : undefined
     }, this.#caller)
+    // The signal is the handler's: nothing is left to do if it fails.
+    this.#request.signal?.removeEventListener('abort', this.#onAbort)
   }
 
   #toOutcome (failure: Error | undefined): CallOutcome {
@@ -279,16 +294,4 @@ export class UpstreamCall implements CredentialCaller {
       ? toUpstreamError(failure, this.#upstream.name, this.#request.timeoutMs)
       : failure
   }
-}
-
-const DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
-
-/**
- * Returns the time to wait that `Retry-After` says, in milliseconds. `undefined` without a valid value. RFC
- * 9110, section 10.2.3.
- */
-function readRetryAfter (value: string | undefined): number | undefined {
-  const text = value?.trim() ?? ''
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
-  return DATE.test(text) ? Math.max(0, Date.parse(text) - clock.now()) : undefined
 }

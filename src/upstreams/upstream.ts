@@ -1,30 +1,29 @@
 // An open upstream: its connections, its limits, and what is known of its health.
 
-import { ownerOf } from '../access/principal.ts'
 import type { UpstreamError } from '../author/upstream-error.ts'
 import type { UpstreamInit } from '../author/upstream-fetch.ts'
 import { OutageSwitch } from '../base/outage-switch.ts'
 import { clock } from '../base/time.ts'
+import { clip } from '../base/words.ts'
 import type { ActsAs, CompiledUpstream } from '../catalog/compiled/upstreams/compile-upstream.ts'
 import type {
   OpenUpstream, UpstreamCaller, UpstreamLog
 } from '../catalog/compiled/upstreams/open-upstream.ts'
-import { holderOf, type Sender } from '../limits/holder.ts'
-import { Limit } from '../limits/limits.ts'
-import { Used } from '../limits/used.ts'
-import { AcceptedMedia } from './accepted-media.ts'
+import { holderOf } from '../limits/holder.ts'
 import { CallError, toUpstreamError } from './call-error.ts'
+import { readCallRequest } from './call-request.ts'
 import type {
   AnswerHandler, CallFacts, CallingUpstream, CallOutcome, CallRequest, Transport, WireRequest
 } from './calling-upstream.ts'
 import type { Credential } from './credentials/credential.ts'
-import { readCallBody, readHeaders, readMethod, type CallBody } from './request-head.ts'
-import { readCallTarget } from './target.ts'
+import { Places, type Place } from './places.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
 export interface UpstreamDependencies {
   readonly transport: Transport
   readonly credential: Credential
+  /** Knows nothing of failures by default. */
+  readonly outage?: OutageSwitch
   readonly log: UpstreamLog
   /** How many calls may run at once in this process. */
   readonly running: number
@@ -36,24 +35,25 @@ export interface UpstreamDependencies {
 const FAILURES = 5
 const COOLDOWN_MS = 5000
 
-interface PlacedCall {
-  readonly call: UpstreamCall
-  /** Frees its place. */
-  readonly free: () => void
+export function createOutage (): OutageSwitch {
+  return new OutageSwitch({ failures: FAILURES, cooldownMs: COOLDOWN_MS, now: clock.monotonic })
 }
 
 export class Upstream implements OpenUpstream, CallingUpstream {
   readonly #compiled: CompiledUpstream
   readonly #dependencies: UpstreamDependencies
-  readonly #used: Used
-  readonly #calls = new Map<object, PlacedCall>()
-  readonly outage = new OutageSwitch({ failures: FAILURES, cooldownMs: COOLDOWN_MS, now: clock.monotonic })
+  readonly #places: Places
+  readonly #calls = new Map<UpstreamCall, Place>()
+  readonly outage: OutageSwitch
+  /** The refusals that the log has, by request. */
+  readonly #told = new WeakMap<UpstreamCaller, Set<CallOutcome>>()
   #isClosed = false
 
   constructor (compiled: CompiledUpstream, dependencies: UpstreamDependencies) {
     this.#compiled = compiled
     this.#dependencies = dependencies
-    this.#used = new Used(new Limit('upstreamCalls', dependencies.running))
+    this.outage = dependencies.outage ?? createOutage()
+    this.#places = new Places(dependencies.running)
   }
 
   get name (): string { return this.#compiled.name }
@@ -63,13 +63,11 @@ export class Upstream implements OpenUpstream, CallingUpstream {
   get backoffMs (): number { return this.#compiled.backoffMs }
   get maxBytes (): number { return this.#compiled.answerBytes }
   get credential (): Credential { return this.#dependencies.credential }
-  /** How many calls run. */
-  get running (): number { return this.#used.total }
-
-  ownerOf (sender: Sender): string { return holderOf(sender)?.name ?? ownerOf(sender.principal) }
+  /** How many calls run, with those that wait for a credential. */
+  get running (): number { return this.#places.total }
 
   async fetch (caller: UpstreamCaller, path: string, init: UpstreamInit = {}): Promise<Response> {
-    const request = this.#readRequest(path, init)
+    const request = readCallRequest(this.#compiled, path, init)
     return request instanceof Promise
       ? await this.#run(await request, caller)
       : await this.#run(request, caller)
@@ -79,27 +77,43 @@ export class Upstream implements OpenUpstream, CallingUpstream {
     this.#dependencies.transport.dispatch(request, handler)
   }
 
-  end (call: object, facts: CallFacts, caller: UpstreamCaller): void {
+  end (call: UpstreamCall, facts: CallFacts, caller: UpstreamCaller): void {
     this.#calls.get(call)?.free()
     this.#calls.delete(call)
     this.#note(facts, caller)
   }
 
+  beginWaiting (call: UpstreamCall): void { this.#calls.get(call)?.beginWaiting() }
+
+  endWaiting (call: UpstreamCall): void { this.#calls.get(call)?.endWaiting() }
+
   async close (): Promise<void> {
     this.#isClosed = true
-    for (const { call } of this.#calls.values()) call.stop(wasClosed())
+    for (const call of this.#calls.keys()) call.stop(wasClosed())
     await this.credential.close?.()
     await this.#dependencies.transport.close()
   }
 
   async #run (request: CallRequest, caller: UpstreamCaller): Promise<Response> {
-    const holder = holderOf(caller.sender)
-    const refusal = this.#used.findRefusal(holder)
-    const reason = this.#isClosed ? wasClosed() : refusal && new CallError('busy', refusal)
-    if (reason !== undefined) throw this.#refuse(reason, request, caller)
-    const call = new UpstreamCall(this, caller, request)
-    this.#calls.set(call, { call, free: this.#used.add(holder) })
+    if (this.#isClosed) throw this.#refuse(wasClosed(), request, caller)
+    const place = this.#takePlace(request, caller)
+    let call: UpstreamCall
+    try {
+      call = new UpstreamCall(this, caller, request)
+    } catch (error) {
+      place.free()
+      throw error
+    }
+    this.#calls.set(call, place)
     return await call.run()
+  }
+
+  #takePlace (request: CallRequest, caller: UpstreamCaller): Place {
+    try {
+      return this.#places.take(holderOf(caller.sender))
+    } catch (error) {
+      throw error instanceof CallError ? this.#refuse(error, request, caller) : error
+    }
   }
 
   #refuse (reason: CallError, request: CallRequest, caller: UpstreamCaller): UpstreamError {
@@ -108,54 +122,31 @@ export class Upstream implements OpenUpstream, CallingUpstream {
     return toUpstreamError(reason, this.name, timeoutMs)
   }
 
-  #note ({ outcome, ms, cause, ...facts }: CallFacts, caller: UpstreamCaller): void {
+  #note ({ outcome, ms, cause, path, ...facts }: CallFacts, caller: UpstreamCaller): void {
     const { name } = this
     const { log = this.#dependencies.log } = caller
     const hasFailed = outcome !== 'ok' && outcome !== 'server_error'
     caller.note(name, this.actsAs, hasFailed)
     this.#dependencies.onCall(name, outcome, ms / 1000)
-    const fields = { upstream: name, ...facts, outcome, durationMs: Math.round(ms * 100) / 100 }
-    if (hasFailed && outcome !== 'cancelled' && outcome !== 'invalid') {
+    const durationMs = Math.round(ms * 100) / 100
+    const fields = { upstream: name, path: clip(path), ...facts, outcome, durationMs }
+    if (hasFailed && outcome !== 'cancelled' && outcome !== 'invalid' && this.#warnsOf(outcome, caller)) {
       log.warn({ ...fields, ...(cause !== undefined && { err: cause }) }, 'upstream call failed')
     } else log.debug(fields, 'upstream call')
   }
 
-  /** Returns what the handler asks for. Throws a TypeError for what it may not ask for. */
-  #readRequest (path: string, init: UpstreamInit): CallRequest | Promise<CallRequest> {
-    const { url, timeoutMs } = this.#compiled
-    const method = init.method === undefined ? 'GET' : readMethod(init.method)
-    const headers = readHeaders(init.headers)
-    const accepted = init.accept === undefined ? undefined : new AcceptedMedia(init.accept)
-    headers.accept ??= accepted?.header ?? '*/*'
-    headers['accept-encoding'] ??= 'gzip, br'
-    headers['user-agent'] ??= 'trivet'
-    const request = {
-      method,
-      target: readCallTarget(url, path, init.query),
-      headers,
-      body: undefined,
-      accepted,
-      timeoutMs: Math.min(timeoutMs, readTimeout(init.timeoutMs)),
-      signal: init.signal
-    }
-    const body = readCallBody(init, method)
-    if (body === undefined) return request
-    return body instanceof Promise
-      ? body.then((settled) => withBody(request, settled))
-      : withBody(request, body)
+  /**
+   * Returns whether a failure is to be a warning. A handler may make any number of calls that are refused at
+   * once: the first one is.
+   */
+  #warnsOf (outcome: CallOutcome, caller: UpstreamCaller): boolean {
+    if (outcome !== 'busy' && outcome !== 'unavailable') return true
+    const told = this.#told.get(caller) ?? new Set<CallOutcome>()
+    this.#told.set(caller, told)
+    const isFirst = !told.has(outcome)
+    told.add(outcome)
+    return isFirst
   }
-}
-
-function withBody (request: CallRequest, body: CallBody): CallRequest {
-  const { headers } = request
-  const { type } = body
-  return { ...request, body, headers: type === undefined ? headers : { 'content-type': type, ...headers } }
-}
-
-function readTimeout (timeoutMs: number | undefined): number {
-  if (timeoutMs === undefined) return Infinity
-  if (!(timeoutMs > 0)) throw new TypeError('fetch: timeoutMs must be a number above 0')
-  return timeoutMs
 }
 
 function wasClosed (): CallError {

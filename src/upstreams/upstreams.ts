@@ -1,5 +1,6 @@
 // The open upstreams of the service, of all the catalogs that still serve requests.
 
+import type { OutageSwitch } from '../base/outage-switch.ts'
 import type { CompiledUpstream } from '../catalog/compiled/upstreams/compile-upstream.ts'
 import type {
   OpenUpstream, UpstreamLog, UpstreamOpener
@@ -8,9 +9,10 @@ import { divide } from '../limits/limits.ts'
 import type { ResolveHost } from './checked-lookup.ts'
 import { openCredential, type CredentialDependencies } from './open-credential.ts'
 import type { CallOutcome, Transport } from './calling-upstream.ts'
-import { Upstream } from './upstream.ts'
+import { createOutage, Upstream } from './upstream.ts'
 
-export type OpenTransport = (upstream: CompiledUpstream) => Transport
+/** @param forget drops what is known of the failures of the upstream. */
+export type OpenTransport = (upstream: CompiledUpstream, forget: () => void) => Transport
 
 export interface UpstreamsOptions {
   readonly log: UpstreamLog
@@ -39,8 +41,10 @@ export function createUpstreams (
 ): Upstreams {
   const all = new Set<Upstream>()
 
-  async function connect (compiled: CompiledUpstream, connections: number): Promise<Transport> {
-    if (openTransport !== undefined) return openTransport(compiled)
+  async function connect (
+    compiled: CompiledUpstream, connections: number, outage: OutageSwitch
+  ): Promise<Transport> {
+    if (openTransport !== undefined) return openTransport(compiled, () => outage.reset())
     // The library takes time to load: a catalog without upstreams starts without it.
     const { openPool } = await import('./pool.ts')
     return openPool(compiled, connections, resolveHost)
@@ -58,8 +62,10 @@ export function createUpstreams (
       // A stand-in needs no credential: a test has no authorization server.
       const auth = openTransport === undefined ? compiled.auth : { type: 'none' } as const
       const credential = openCredential(auth, compiled.name, credentials)
+      const outage = createOutage()
       const upstream = new Upstream(compiled, {
-        transport: await connect(compiled, running),
+        transport: await connect(compiled, running, outage),
+        outage,
         credential,
         log,
         running,

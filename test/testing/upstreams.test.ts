@@ -73,7 +73,29 @@ t.test('stands for an upstream, which is not called', async (t) => {
   await t.rejects(catalog.call('call'), { cause: { message: 'The stand-in threw: in the test' } })
   crm.answer(() => new Response('x'.repeat(11_000_000)))
   t.match(await catalog.call('call', { read: 'text' }), { isError: true, text: /more than can be read/ })
+  crm.answer(() => Response.error())
+  t.match(await catalog.call('call'), { isError: true, text: /could not be reached/ }, 'no answer')
   t.equal(upstream.requests, 0)
+})
+
+t.test('what a stand-in did before does not open the circuit for its next answer', async (t) => {
+  const folder = await writeCatalog(t, {
+    'lib/crm.ts': crmModule('https://crm.example.com/', 'retry: false'), 'tools/call.ts': TOOL
+  })
+  const catalog = await openCatalog(folder)
+  t.teardown(async () => await catalog.close())
+  const failAll = async () => {
+    for (const subject of ['a', 'b', 'c', 'd', 'e', 'f']) await catalog.as({ subject }).call('call')
+  }
+  const crm = catalog.upstream('crm').fail('timeout')
+  await failAll()
+  t.match((await catalog.call('call')).text, /is not asked for some seconds/)
+  crm.answer({ 'GET customers/7': { name: 'Ada' } })
+  t.match((await catalog.call('call')).structuredContent, { status: 200 })
+  crm.fail('timeout')
+  await failAll()
+  crm.fail('too_large')
+  t.match((await catalog.call('call')).text, /more than can be read/)
 })
 
 t.test('answers calls of a load', async (t) => {

@@ -104,7 +104,11 @@ t.test('redirects are followed within the upstream, and nowhere else', async (t)
     upstream.url.replace('http://', 'http://user:pass@'), '/apix', 'http://[::ffff:127.0.0.1]/api/'
   ]) t.match(await redirect(to), { code: 'redirected', name: 'UpstreamError' }, to)
   t.equal(elsewhere.requests, before)
-  t.match(await redirect('y', { method: 'POST', body: 'a' }, 303), { code: 'redirected' })
+  t.match(await redirect('y', { method: 'POST', body: 'a' }, 303), {
+    code: 'redirected',
+    message: 'The service crm did what it was asked to, and refers to another place for its answer, ' +
+      'which is not asked. The same call does it again.'
+  })
   t.match(await redirect('y', { method: 'PUT', body: 'a' }, 307), { code: 'redirected' })
   const requests = upstream.requests
   // It leads to itself.
