@@ -135,15 +135,11 @@ export async function createService (
   return await lifecycle.start(async () => await openService(options, own, tested, lifecycle))
 }
 
-/** The parts that a test of a catalog replaces. */
-interface TestedParts {
-  readonly clock: Clock
-  readonly openTransport: OpenTransport | undefined
-}
-
 async function openService (
   { logger, authenticator: ownAuthenticator, environment = {}, ...options }: AppOptions,
-  own: OwnProcess | undefined, { clock, openTransport }: TestedParts, lifecycle: Lifecycle
+  own: OwnProcess | undefined,
+  { clock, openTransport }: { readonly clock: Clock, readonly openTransport?: OpenTransport | undefined },
+  lifecycle: Lifecycle
 ): Promise<Service> {
   const { workers: { count: workerCount = 1 } = {} } = own ?? {}
   const config = completeConfig({ ...options, constants: { ...options.constants, workerCount } })

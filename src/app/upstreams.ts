@@ -68,7 +68,7 @@ export function openCredentials (
       },
       openSigner () {
         const { current: { privateKey: key, publicKey: { kid } } } = readKeys()
-        if (publicUrl === undefined) throw new Error('TRIVET_PUBLIC_URL is not set')
+        if (publicUrl === undefined) throw new TypeError('unreachable: auth.jwt does not load without it')
         return { issuer: publicUrl, key, kid }
       }
     },

@@ -14,6 +14,7 @@ const FLOORS: { readonly [floor: string]: readonly string[] } = {
   request: ['request'],
   tasks: ['tasks'],
   files: ['files'],
+  upstreams: ['upstreams'],
   catalog: ['catalog'],
   store: ['store'],
   ops: ['ops'],
