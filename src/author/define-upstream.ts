@@ -70,8 +70,9 @@ export type UpstreamDefinition = Definition & Readonly<UpstreamOptions<unknown>>
  *
  * A replica has one pool of connections for each upstream. Every address of its host is checked when a
  * connection is opened, and the connection goes to the address that was checked. After 5 failures in a row,
- * calls fail at once for 5 seconds, and then one call at a time finds out whether the upstream is back:
- * timeouts, and statuses from 500, count once for each caller until the upstream answers somebody.
+ * calls fail at once for 5 seconds, and then one call at a time finds out whether the upstream is back. Every
+ * connection that fails counts. Timeouts, statuses from 500 and answers that break off count once for each
+ * caller until the upstream answers somebody.
  *
  * A reload keeps the pool as it keeps a dependency. Otherwise the old pool is closed when the last request
  * that began before the reload has ended.

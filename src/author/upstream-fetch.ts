@@ -21,7 +21,10 @@ export interface UpstreamInit {
   readonly body?: string | Uint8Array | ArrayBuffer | URLSearchParams | FormData | Blob | null
   /** A value that is sent as JSON, with `content-type: application/json`. Not together with `body`. */
   readonly json?: unknown
-  /** The query, encoded. It is added to a query that the path has. */
+  /**
+   * The query, encoded. It is added to a query that the path has. Path and query have at most 8,192
+   * characters together.
+   */
   readonly query?: UpstreamQuery | URLSearchParams
   /**
    * The media types that the handler can read, such as `application/json` or `['text/csv', 'text/*']`. They

@@ -13,6 +13,8 @@ interface Outage {
   /** The requests that find out whether the server is back. */
   probes: number
   until: number
+  /** Whose probe was the last that prolonged it. */
+  prolongedBy?: unknown
 }
 
 export class OutageSwitch {
@@ -51,9 +53,11 @@ export class OutageSwitch {
     if (this.#outage === undefined) {
       this.#sources.add(source)
       if (this.#sources.size >= failures) this.#outage = { probes: 0, until: now() + cooldownMs }
-    } else if (this.#outage.probes > 0) {
-      // Without a probe it is the late end of a request that began before the outage.
+    } else if (this.#outage.probes > 0 && this.#outage.prolongedBy !== source) {
+      // Without a probe it is the late end of a request that began before the outage. A source that fails
+      // again at once leaves the next probe to others.
       this.#outage.until = now() + cooldownMs
+      this.#outage.prolongedBy = source
     }
   }
 

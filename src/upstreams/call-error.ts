@@ -1,6 +1,5 @@
 // The errors of calls: their messages are for models and say no cause.
 
-import { isAnonymous, type Principal } from '../access/principal.ts'
 import { UpstreamError, type UpstreamErrorCode } from '../author/upstream-error.ts'
 import { toDuration } from '../base/duration.ts'
 import { codeOf, messageOf } from '../base/words.ts'
@@ -115,13 +114,4 @@ export function toCallError (error: unknown, isConnected: boolean): CallError | 
   const failure = new CallError('unreachable', toTransportError(error))
   failure.isOfEverybody = !isConnected
   return failure
-}
-
-/**
- * A subject is one caller, whatever clients it uses, and all anonymous callers are one: clients and addresses
- * are easy to have many of.
- */
-export function blamedOf (principal: Principal): string {
-  const { issuer, subject, clientId } = principal
-  return isAnonymous(principal) ? 'anonymous' : JSON.stringify([issuer, subject ?? { clientId }])
 }

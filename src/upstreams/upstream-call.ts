@@ -7,8 +7,9 @@ import { clock, timers, type Timer } from '../base/time.ts'
 import { toError } from '../base/words.ts'
 import type { UpstreamCaller, UpstreamSpan } from '../catalog/compiled/upstreams/open-upstream.ts'
 import { UpstreamAnswer } from './answer.ts'
+import { findBlamed, sourceOf } from './blame.ts'
 import type { CallingUpstream, CallOutcome, CallRequest } from './calling-upstream.ts'
-import { blamedOf, CallError, credentialFailed, mayPass, toUpstreamError } from './call-error.ts'
+import { CallError, credentialFailed, mayPass, toUpstreamError } from './call-error.ts'
 import { CredentialError, type CredentialCaller, type CredentialHeaders } from './credentials/credential.ts'
 import { addCredential, isIdempotent } from './request-head.ts'
 import { findRedirect } from './redirect.ts'
@@ -171,7 +172,7 @@ export class UpstreamCall implements CredentialCaller {
         else this.#span.run(send)
       })
       if (answer.status < 500) outage.reset()
-      else this.#blame(new Error(`status ${answer.status}`))
+      else outage.add(new Error(`status ${answer.status}`), sourceOf(this.principal))
       return answer
     } catch (error) {
       this.#learn(this.#stopped ?? error)
@@ -196,21 +197,9 @@ export class UpstreamCall implements CredentialCaller {
     if (error !== undefined) throw new CallError('unavailable', error)
   }
 
-  /**
-   * Tells the breaker of a failure. That the handler or its request has stopped the call says nothing of the
-   * upstream.
-   */
   #learn (error: unknown): void {
-    if (!(error instanceof CallError)) return
-    if (error.code === 'unreachable' && error.isOfEverybody) this.#upstream.outage.add(error.cause)
-    else if (error.code === 'unreachable') this.#blame(error.cause)
-    // The upstream had more to say, and the handler did not read it.
-    else if (error.code === 'timeout' && this.#answer?.isPaused !== true) this.#blame(error)
-  }
-
-  /** Tells the breaker of a failure that the call itself may cause: it counts once for each caller. */
-  #blame (error: unknown): void {
-    this.#upstream.outage.add(error, blamedOf(this.principal))
+    const blamed = findBlamed(error, this.principal, this.#answer?.isPaused === true)
+    if (blamed !== undefined) this.#upstream.outage.add(blamed.error, blamed.source)
   }
 
   /** Resolves to whether another attempt is to be made, after its pause. */

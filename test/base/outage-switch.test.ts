@@ -59,6 +59,19 @@ t.test('one request at a time asks after the cooldown', (t) => {
   t.end()
 })
 
+t.test('one source cannot prolong an outage for ever', (t) => {
+  const { outage, pass, fail } = create()
+  fail()
+  for (const [source, isOff] of [['ada', true], ['ada', false], ['grace', true], ['ada', true]] as const) {
+    pass(100)
+    const end = outage.begin()
+    outage.add(new Error('x'), source)
+    end()
+    t.equal(outage.error !== undefined, isOff, source)
+  }
+  t.end()
+})
+
 t.test('requests that began before the outage neither take a turn nor prolong it', (t) => {
   const { outage, pass, fail } = create()
   const ends = [outage.begin(), outage.begin()]

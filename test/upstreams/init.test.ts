@@ -95,8 +95,8 @@ t.test('bytes are sent again as they were, whatever the handler does with them',
   const { fetch } = openUpstream(t, upstream, { retry: { backoffMs: 100 } })
   for (const body of [Buffer.from('text'), new Uint8Array(Buffer.from('text')).buffer]) {
     const call = endOf(fetch(ADA, 'x', { method: 'PUT', body }))
-    const bytes = body instanceof Uint8Array ? body : new Uint8Array(body)
-    bytes.fill(0)
+    const own = body instanceof Uint8Array ? body : new Uint8Array(body)
+    own.fill(0)
     t.equal(await call, 200)
   }
   t.strictSame(bodies, ['text', 'text', 'text', 'text'])
