@@ -31,6 +31,7 @@ export class WorkerGroup {
   readonly #slots: readonly WorkerSlot[]
   /** Whether a worker has ever served. */
   #hasServed = false
+  #isStopping = false
   #replaced = 0
   #metrics: Promise<AddedMetrics> | undefined
 
@@ -47,7 +48,7 @@ export class WorkerGroup {
     const [first, ...others] = this.#slots
     const served = new Promise<undefined>((resolve) => {
       this.#onServed = () => {
-        for (const slot of others) slot.run()
+        if (!this.#isStopping) for (const slot of others) slot.run()
         resolve(undefined)
       }
     })
@@ -63,6 +64,7 @@ export class WorkerGroup {
    * requests may take as long as those of one process. Resolves to the exit code.
    */
   async stop (signal: string | undefined): Promise<number> {
+    this.#isStopping = true
     const { drainMs, shutdownTimeoutMs } = this.#options
     const isDrained = signal === 'SIGTERM'
     if (isDrained) {

@@ -26,6 +26,12 @@ export interface SlotLog {
   error (fields: object, message: string): void
 }
 
+/** What a worker is told. Each one makes those before it needless. */
+interface Order {
+  readonly name: 'reload' | 'unready' | 'stop'
+  readonly value: unknown
+}
+
 interface SlotOptions {
   readonly number: number
   /** Added to those of the parent. */
@@ -50,7 +56,11 @@ export class WorkerSlot {
   readonly #stopping = new AbortController()
   #worker: Worker | undefined
   #link: Link | undefined
+  /** Whether the worker gets what it is told. */
+  #isListening = false
   #readyAt: number | undefined
+  /** The last order, for a worker that listens later. */
+  #order: Order | undefined
   #running: Promise<Exit> | undefined
 
   constructor (options: SlotOptions) {
@@ -61,13 +71,20 @@ export class WorkerSlot {
   /** Whether the worker serves. */
   get isReady (): boolean { return this.#readyAt !== undefined }
 
-  /** Keeps a worker running until the slot is stopped. Resolves to the last end. */
+  /** Keeps a worker running until the slot is stopped. Resolves to the last end. A stopped slot runs none. */
   async run (): Promise<Exit> {
     this.#running ??= this.#run()
     return await this.#running
   }
 
-  tell (name: string, value?: unknown): void { this.#link?.tell(name, value) }
+  /**
+   * Tells the worker at once, or as soon as it listens: Node drops messages that come before, because
+   * node:cluster has a listener of its own from the start.
+   */
+  tell (name: Order['name'], value?: unknown): void {
+    this.#order = { name, value }
+    if (this.#isListening) this.#tellOrder()
+  }
 
   /** Rejects if there is no worker, or no answer in time. */
   async ask (name: string): Promise<unknown> {
@@ -94,6 +111,7 @@ export class WorkerSlot {
   async #run (): Promise<Exit> {
     const { number: worker, log, mayRestart } = this.#options
     const { signal } = this.#stopping
+    if (signal.aborted) return { code: 0, signal: null }
     for (let failures = 0; ; failures++) {
       const exit = await this.#runOnce(() => { failures = -1 })
       if (signal.aborted || !mayRestart(exit, failures)) return exit
@@ -111,10 +129,17 @@ export class WorkerSlot {
     const link = new Link((message) => {
       // A worker that has ended gets no messages: that is no error here.
       if (worker.isConnected()) worker.send(message, () => {})
-    }, new Map([...handlers, ['ready', () => {
-      this.#readyAt = clock.monotonic()
-      onReady()
-    }]]))
+    }, new Map([
+      ...handlers,
+      ['listening', () => {
+        this.#isListening = true
+        this.#tellOrder()
+      }],
+      ['ready', () => {
+        this.#readyAt = clock.monotonic()
+        onReady()
+      }]
+    ]))
     this.#worker = worker
     this.#link = link
     worker.on('message', (message: unknown) => link.receive(message))
@@ -128,9 +153,18 @@ export class WorkerSlot {
     if (clock.monotonic() - (this.#readyAt ?? Infinity) >= STEADY_MS) onSteady()
     stopChecking()
     this.#worker = this.#link = this.#readyAt = undefined
+    this.#isListening = false
     onEnded()
     await Promise.race([output, timers.pause(LAST_OUTPUT_MS)])
     return exit
+  }
+
+  #tellOrder (): void {
+    const order = this.#order
+    if (order === undefined) return
+    this.#link?.tell(order.name, order.value)
+    // The next worker loads the files of its own start.
+    if (order.name === 'reload') this.#order = undefined
   }
 
   /** Ends a worker that serves and has hung. Returns a function that ends the checks. */

@@ -69,6 +69,7 @@ export function openParentLink ({ count }: WorkerRole, orders: Orders): ParentLi
   // Otherwise Node ends the process in this moment, with its requests.
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true
   process.on('disconnect', () => orders.stop())
+  link.tell('listening')
   return {
     count,
     tellReady () { link.tell('ready') },
