@@ -9,6 +9,12 @@ import { Link, type LinkHandlers } from './link.ts'
 const PAUSES = { firstMs: 200, maxMs: 30_000 }
 /** A worker that has served for this time did not fail at its start. In milliseconds. */
 const STEADY_MS = 10_000
+/**
+ * How long a worker may take to report, in milliseconds: longer than a command to a store that hangs, so that
+ * the report names the store. The worker that asked the parent waits longer than this, so that it gets the
+ * reports of the others while one hangs.
+ */
+const REPORT_MS = 1600
 /** How often a worker must show that its event loop turns. In milliseconds. */
 const CHECK_MS = 5000
 /** After this many checks without an answer the worker is ended: other workers would hide that it hangs. */
@@ -90,7 +96,7 @@ export class WorkerSlot {
   async ask (name: string): Promise<unknown> {
     if (this.#link === undefined) throw new Error('the worker has ended')
     const link = this.#link
-    const answer = await link.ask(name)
+    const answer = await link.ask(name, { limitMs: REPORT_MS })
     // The answer of a worker that has ended may come late.
     if (link !== this.#link) throw new Error('the worker has ended')
     return answer

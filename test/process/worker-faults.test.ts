@@ -4,9 +4,12 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, existsSync, openSync, writeSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
+import { Agent, request } from 'node:http'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { adminOriginOf } from '../helpers/admin.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
@@ -21,6 +24,14 @@ const FILES = { 'tools/who.ts': toolModule('who', '', '() => String(process.pid)
 const PRINTING = `import { writeSync } from 'node:fs'
   setInterval(() => writeSync(2, 'a line\\n'), 50).unref()
   ${toolModule('print', '', "() => ''")}`
+
+async function get (agent: Agent, url: string): Promise<{ status: number | undefined, body: unknown }> {
+  return await new Promise((resolve, reject) => {
+    request(url, { agent }, (response) => {
+      json(response).then((body) => resolve({ status: response.statusCode, body }), reject)
+    }).on('error', reject).end()
+  })
+}
 
 if (hasRedisServer(t)) {
   const redis = await startRedisServer(t)
@@ -96,5 +107,48 @@ if (hasRedisServer(t)) {
     )))
     t.strictSame([...new Set(statuses)], [503])
     t.equal(await within(stopping, 'the end', DEADLINE_MS), 0)
+  })
+
+  t.test('a worker that hangs does not keep the admin address from what the others report', async (t) => {
+    const service = await startService(t, {
+      ...environment(), TRIVET_CATALOG: await writeCatalog(t, FILES), TRIVET_ADMIN_PORT: '0'
+    })
+    await until(() => servingLines(service).length === 2, 'both workers', DEADLINE_MS)
+    const origin = await adminOriginOf(service)
+    const hanging = Number(servingLines(service).find(({ worker }) => worker === 2)?.pid)
+    // Connections are given to workers in turn. Those of the hanging one get no answer.
+    const ask = async (path: string) => await Promise.any(Array.from({ length: 2 }, async () => (
+      await fetch(origin + path, { headers: { connection: 'close' } })
+    )))
+    process.kill(hanging, 'SIGSTOP')
+    t.teardown(() => { process.kill(hanging, 'SIGKILL') })
+    const metrics = await ask('/metrics')
+    t.equal(metrics.status, 200)
+    t.match(await metrics.text(), /^trivet_workers_ready 2$/m)
+    const readiness = await ask('/readyz')
+    t.equal(readiness.status, 200)
+    t.match(await readiness.json(), {
+      ready: true,
+      parts: [
+        { worker: 1, name: 'state store', ready: true },
+        { worker: 1, name: 'catalog' },
+        { worker: 2, name: 'process', ready: false, reason: 'no answer' }
+      ]
+    })
+  })
+
+  t.test('readiness is 503 while the parent hangs', async (t) => {
+    const service = await startService(t, {
+      ...environment(), TRIVET_CATALOG: await writeCatalog(t, FILES), TRIVET_ADMIN_PORT: '0'
+    })
+    await until(() => servingLines(service).length === 2, 'both workers', DEADLINE_MS)
+    const agent = new Agent({ keepAlive: true })
+    t.teardown(() => { agent.destroy() })
+    const url = `${await adminOriginOf(service)}/readyz`
+    t.match(await get(agent, url), { status: 200 }, 'opens a connection: the parent gives new ones away')
+    service.child.kill('SIGSTOP')
+    t.match(await get(agent, url), {
+      status: 503, body: { ready: false, parts: [{ name: 'parent', ready: false, reason: 'no answer' }] }
+    })
   })
 }
