@@ -121,11 +121,12 @@ export class WorkerGroup {
       countReplaced: () => this.#replaced
     }))
     const metrics = await this.#metrics
-    const reports = await Promise.all(this.#ready.map(async (slot) => {
+    // Noted at once: a worker may end, and another one take its place, while the others are waited for.
+    await Promise.all(this.#ready.map(async (slot) => {
       const values = await slot.ask('metrics').catch(() => undefined)
-      return isMetricValues(values) ? [[slot.number, values] as const] : []
+      if (isMetricValues(values)) metrics.note(slot.number, values)
     }))
-    return await metrics.add(new Map(reports.flat()))
+    return await metrics.add()
   }
 
   get #ready (): readonly WorkerSlot[] { return this.#slots.filter(({ isReady }) => isReady) }

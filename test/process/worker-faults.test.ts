@@ -7,18 +7,21 @@ import { rm, writeFile } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { adminOriginOf } from '../helpers/admin.ts'
+import { adminOriginOf, linesOf } from '../helpers/admin.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { launch, startService } from '../helpers/service.ts'
+import { post } from '../helpers/stream.ts'
 import { gated, logLines, readChildren, servingLines } from '../helpers/workers.ts'
 import { findFreePort, hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 
 const DEADLINE_MS = 30_000
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const ENDED = 'a worker has ended: another one takes its place'
 const FILES = { 'tools/who.ts': toolModule('who', '', '() => String(process.pid)') }
 /** Writes lines past the log of its worker, as a native module does. */
 const PRINTING = `import { writeSync } from 'node:fs'
@@ -150,5 +153,39 @@ if (hasRedisServer(t)) {
     t.match(await get(agent, url), {
       status: 503, body: { ready: false, parts: [{ name: 'parent', ready: false, reason: 'no answer' }] }
     })
+  })
+
+  t.test('a worker that is killed while others still report is counted once', async (t) => {
+    const calls = 60
+    const service = await startService(t, {
+      ...environment(),
+      TRIVET_CATALOG: await writeCatalog(t, FILES),
+      TRIVET_ADMIN_PORT: '0',
+      TRIVET_WORKERS: '3'
+    })
+    await until(() => servingLines(service).length === 3, 'all workers', DEADLINE_MS)
+    for (let i = 0; i < calls; i++) {
+      await post(t, service.url, { method: 'tools/call', params: { name: 'who', arguments: {} } })
+    }
+    const metrics = `${await adminOriginOf(service)}/metrics`
+    const count = async () => {
+      const text = await (await fetch(metrics, { headers: { connection: 'close' } })).text()
+      const counts = linesOf(text, 'mcp_server_operation_duration_seconds_count')
+      return counts.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+    }
+    t.equal(await count(), calls)
+    const pidOf = (number: number) => Number(
+      servingLines(service).find(({ worker }) => worker === number)?.pid
+    )
+    process.kill(pidOf(2), 'SIGSTOP')
+    const during = Promise.allSettled(Array.from({ length: 6 }, count))
+    await pause(400)
+    process.kill(pidOf(1), 'SIGKILL')
+    await until(() => logLines(service, ENDED).length === 1, 'its end')
+    process.kill(pidOf(2), 'SIGCONT')
+    await during
+    t.equal(await count(), calls)
+    await until(() => servingLines(service).length === 4, 'another worker', DEADLINE_MS)
+    t.equal(await count(), calls, 'when the next worker reports too')
   })
 }
