@@ -1,6 +1,7 @@
 // The workers of a parent: starts them, stops them one after the other, and gathers what they report.
 
 import type { Worker } from 'node:cluster'
+import { StartError } from '../base/lifecycle.ts'
 import { clock, timers } from '../base/time.ts'
 import { messageOf } from '../base/words.ts'
 import type { HealthReport } from '../http/readiness.ts'
@@ -42,7 +43,7 @@ export class WorkerGroup {
 
   /**
    * Starts one worker, and the others when it serves: a problem is then told once. Resolves when it serves,
-   * or to its end if it never does.
+   * or to its end if it never does. Rejects if signals ended it each time: it could not say why.
    */
   async start (): Promise<Exit | undefined> {
     const [first, ...others] = this.#slots
@@ -52,7 +53,11 @@ export class WorkerGroup {
         resolve(undefined)
       }
     })
-    return await Promise.race([served, first?.run()])
+    const exit = await Promise.race([served, first?.run()])
+    if (exit?.signal == null || this.#isStopping) return exit
+    throw new StartError(`${exit.signal} ended the first worker ${MAX_KILLED_STARTS + 1} times before it ` +
+      'served. SIGKILL is often the system\'s: compare the memory limit of the container with what ' +
+      'the service needs, and TRIVET_WORKERS with its memory. Other signals are of a crash or a supervisor')
   }
 
   reload (): void {

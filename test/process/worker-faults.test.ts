@@ -14,7 +14,7 @@ import { adminOriginOf, linesOf } from '../helpers/admin.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
-import { launch, startService } from '../helpers/service.ts'
+import { launch, runService, startService } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'
 import { gated, logLines, readChildren, servingLines } from '../helpers/workers.ts'
 import { findFreePort, hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
@@ -187,5 +187,17 @@ if (hasRedisServer(t)) {
     t.equal(await count(), calls)
     await until(() => servingLines(service).length === 4, 'another worker', DEADLINE_MS)
     t.equal(await count(), calls, 'when the next worker reports too')
+  })
+
+  t.test('a first worker that a signal ends each time ends the start, and the text says so', async (t) => {
+    const catalog = await writeCatalog(t, { 'tools/a.ts': "process.kill(process.pid, 'SIGKILL')\n" })
+    const { code, stdout, stderr } = await runService({ ...environment(), TRIVET_CATALOG: catalog })
+    t.equal(code, 1)
+    t.match(stderr, /^SIGKILL ended the first worker 6 times before it served\. .*memory limit.*\n$/)
+    const records = logLines({ stdout: () => stdout })
+    t.equal(records.filter(({ msg }) => msg === ENDED).length, 5)
+    t.match(records.filter(({ level }) => level === 60), [
+      { msg: 'the service has not started', problems: [stderr.trim()] }
+    ])
   })
 }
