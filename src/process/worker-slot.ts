@@ -25,7 +25,10 @@ export interface Exit {
   /** `null` if a signal ended it. */
   readonly code: number | null
   readonly signal: string | null
+  readonly hasServed: boolean
 }
+
+const NOT_RUN: Exit = { code: 0, signal: null, hasServed: false }
 
 export interface SlotLog {
   warn (fields: object, message: string): void
@@ -102,13 +105,16 @@ export class WorkerSlot {
     return answer
   }
 
-  /** Tells the worker to stop. Resolves to its exit code when it has ended. */
+  /**
+   * Tells the worker to stop. Resolves when it has ended: to its exit code, or to 0 if it did not serve. A
+   * worker that fails to start has nothing to lose.
+   */
   async stop (order: object): Promise<number> {
     this.#stopping.abort()
     this.tell('stop', order)
-    const exit = await this.#running
-    // One that has just been forked does not ignore the signals of its parent yet.
-    return exit?.code ?? (exit?.signal === 'SIGKILL' ? 1 : 0)
+    const { code, signal, hasServed } = await (this.#running ?? NOT_RUN)
+    if (!hasServed) return 0
+    return code ?? (signal === 'SIGKILL' ? 1 : 0)
   }
 
   /** Ends the worker at once. */
@@ -117,14 +123,15 @@ export class WorkerSlot {
   async #run (): Promise<Exit> {
     const { number: worker, log, mayRestart } = this.#options
     const { signal } = this.#stopping
-    if (signal.aborted) return { code: 0, signal: null }
+    if (signal.aborted) return NOT_RUN
     for (let failures = 0; ; failures++) {
       const exit = await this.#runOnce(() => { failures = -1 })
       if (signal.aborted || !mayRestart(exit, failures)) return exit
       const pauseMs = Math.round(pauseAfter(Math.max(failures, 0), PAUSES))
-      log.warn({ worker, ...exit, pauseMs }, 'a worker has ended: another one takes its place')
+      const { code, signal: killedBy } = exit
+      log.warn({ worker, code, signal: killedBy, pauseMs }, 'a worker has ended: another one takes its place')
       await timers.pause(pauseMs, { signal }).catch(() => {})
-      if (signal.aborted) return { code: 0, signal: null }
+      if (signal.aborted) return NOT_RUN
     }
   }
 
@@ -138,10 +145,13 @@ export class WorkerSlot {
     }, new Map([
       ...handlers,
       ['listening', () => {
+        if (link !== this.#link) return
         this.#isListening = true
         this.#tellOrder()
       }],
       ['ready', () => {
+        // The messages of a worker that has ended may come late.
+        if (link !== this.#link) return
         this.#readyAt = clock.monotonic()
         onReady()
       }]
@@ -151,11 +161,12 @@ export class WorkerSlot {
     worker.on('message', (message: unknown) => link.receive(message))
     const output = relay(worker)
     const stopChecking = this.#check(worker, link)
-    const exit = await new Promise<Exit>((resolve) => {
+    const end = await new Promise<Pick<Exit, 'code' | 'signal'>>((resolve) => {
       worker.once('exit', (code: number | null, signal: string | null) => resolve({ code, signal }))
       // The system had no process for it.
       worker.on('error', () => { if (worker.process.pid === undefined) resolve({ code: 1, signal: null }) })
     })
+    const exit = { ...end, hasServed: this.isReady }
     if (clock.monotonic() - (this.#readyAt ?? Infinity) >= STEADY_MS) onSteady()
     stopChecking()
     this.#worker = this.#link = this.#readyAt = undefined

@@ -1,4 +1,4 @@
-// A worker that writes each order of its parent as a line.
+// A worker that writes each order of its parent as a line, and ends with 3. Some never serve.
 
 import { openParentLink, takeRole } from '../../src/process/worker.ts'
 
@@ -10,8 +10,8 @@ const link = openParentLink(role, {
   reload () { note('reload') },
   stop (order) {
     note(`stop ${order?.signal}`)
-    process.exit(0)
+    process.exit(3)
   },
   reports: () => undefined
 })
-link.tellReady()
+if (process.env.WORKER_SERVES === 'yes') link.tellReady()

@@ -16,12 +16,14 @@ cluster.setupPrimary({
   stdio: ['ignore', 'pipe', 'inherit', 'ipc']
 })
 
-function createSlot (t: Test) {
+function createSlot (t: Test, serves = true) {
   const lines: string[] = []
   let forks = 0
   const slot = new WorkerSlot({
     number: 1,
-    variables: toRoleVariables({ number: 1, count: 1, isForPeople: false }),
+    variables: {
+      ...toRoleVariables({ number: 1, count: 1, isForPeople: false }), WORKER_SERVES: serves ? 'yes' : 'no'
+    },
     handlers: new Map(),
     log: { warn () {}, error () {} },
     async relay ({ process: { stdout } }) {
@@ -42,8 +44,8 @@ const ORDER = { signal: 'SIGTERM', timeoutMs: 1000 }
 t.test('a worker is stopped by an order that comes while its Node starts', async (t) => {
   const { slot, lines } = createSlot(t)
   const running = slot.run()
-  t.equal(await slot.stop(ORDER), 0)
-  t.match(await running, { code: 0, signal: null })
+  await slot.stop(ORDER)
+  t.match(await running, { code: 3, signal: null })
   t.strictSame(lines, ['stop SIGTERM'])
 })
 
@@ -77,4 +79,15 @@ t.test('a stopped slot runs no worker', async (t) => {
   t.equal(await slot.stop(ORDER), 0)
   t.match(await slot.run(), { code: 0, signal: null })
   t.equal(countForks(), 0)
+})
+
+t.test('only the exit code of a worker that has served counts', async (t) => {
+  for (const [serves, code] of [[true, 3], [false, 0]] as const) {
+    const { slot, lines } = createSlot(t, serves)
+    const running = slot.run()
+    if (serves) await until(() => slot.isReady, 'the worker', DEADLINE_MS)
+    t.equal(await slot.stop(ORDER), code)
+    t.strictSame(await running, { code: 3, signal: null, hasServed: serves })
+    t.strictSame(lines, ['stop SIGTERM'])
+  }
 })
