@@ -161,6 +161,7 @@ async function startService (config: Config, isForPeople: boolean, reason?: stri
   const lifecycle = new Lifecycle()
   let service: Service | undefined
   let order: StopOrder | undefined
+  let isUnready = false
   // Before the service is imported: the first process of a container ignores signals that it does not handle.
   const end = endGracefully({
     logger,
@@ -175,7 +176,10 @@ async function startService (config: Config, isForPeople: boolean, reason?: stri
     }
   })
   const parent = role && openParentLink(role, {
-    turnUnready () { service?.turnUnready() },
+    turnUnready () {
+      isUnready = true
+      service?.turnUnready()
+    },
     reload: hangUps.receive,
     stop (received) {
       order = received
@@ -196,6 +200,8 @@ async function startService (config: Config, isForPeople: boolean, reason?: stri
     const memory = readMemory(parent?.count)
     const own = { guard, log, memory, build, adminToken, signal: lifecycle.signal, workers: parent }
     service = await lifecycle.open(createService(options, own))
+    // The parent may say so during the start.
+    if (isUnready) service.turnUnready()
     await openAddresses(service, config, log)
     parent?.tellReady()
     return service.reload

@@ -2,7 +2,7 @@
 // them, or their parent, ends.
 
 import { existsSync } from 'node:fs'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,6 +16,7 @@ import type { Message } from './helpers/request.ts'
 import { launch, runService, startService, type Service } from './helpers/service.ts'
 import { openSession } from './helpers/session.ts'
 import { post } from './helpers/stream.ts'
+import { gated, logLines, readChildren, servingLines } from './helpers/workers.ts'
 import { findFreePort, hasRedisServer, startRedisServer } from './servers/redis-server.ts'
 
 const DEADLINE_MS = 30_000
@@ -28,14 +29,6 @@ const FILES = {
   'tools/list.ts': counterModule('list', 'lst', 'idleTtlMs: 600_000')
 }
 
-function logLines ({ stdout }: Pick<Service, 'stdout'>, message?: string): Message[] {
-  const lines = stdout().split('\n').filter((line) => line !== '')
-  return lines.map((line): Message => JSON.parse(line)).filter(({ msg }) => msg === (message ?? msg))
-}
-
-/** The lines of workers that say where they serve, one for each start. */
-const servingLines = (service: Service) => logLines(service).filter(({ url }) => /\/mcp$/.test(url ?? ''))
-
 async function call (t: Test, url: string, name: string, args: object = {}): Promise<string> {
   const { response } = await post(t, url, { method: 'tools/call', params: { name, arguments: args } })
   return response.result?.content[0].text ?? JSON.stringify(response.error)
@@ -46,21 +39,6 @@ async function callAll (t: Test, { url }: Service, name = 'who', answers = 2): P
   const seen = new Set<string>()
   await until(async () => seen.add(await call(t, url, name)).size === answers, 'all workers', DEADLINE_MS)
   return [...seen].toSorted()
-}
-
-/** A module that waits while it is evaluated as long as the gate exists, and notes that it waits. */
-const gated = (gate: string, text: string) => `import { existsSync, writeFileSync } from 'node:fs'
-  import { setTimeout } from 'node:timers/promises'
-  while (existsSync(${JSON.stringify(gate)})) {
-    writeFileSync(${JSON.stringify(gate)} + '.' + process.pid, '')
-    await setTimeout(5)
-  }
-  ${toolModule('a', '', `() => '${text} ' + process.pid`)}`
-
-/** The processes that a service has started. */
-async function readChildren ({ child: { pid } }: Pick<Service, 'child'>): Promise<number[]> {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  return text.split(' ').filter((one) => one !== '').map(Number)
 }
 
 const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}`)

@@ -6,6 +6,12 @@ import { messageOf } from '../base/words.ts'
 /** How long the other side may take to answer, in milliseconds. */
 const ANSWER_MS = 2000
 
+interface Question {
+  readonly value?: unknown
+  /** How long the answer may take, in milliseconds. */
+  readonly limitMs?: number
+}
+
 /** Called with the value of a message. What a handler returns, or resolves to, is the answer. */
 export type LinkHandlers = ReadonlyMap<string, (value: unknown) => unknown>
 
@@ -38,12 +44,12 @@ export class Link {
   }
 
   /** Rejects if the other side fails, or does not answer in time. */
-  async ask (name: string, value?: unknown): Promise<unknown> {
+  async ask (name: string, { value, limitMs = ANSWER_MS }: Question = {}): Promise<unknown> {
     const id = ++this.#asked
     const answer = new Promise<LinkMessage>((resolve) => { this.#waiting.set(id, resolve) })
     this.#send({ trivet: name, id, value } satisfies LinkMessage)
     try {
-      const { problem, value } = await withinDeadline(answer, ANSWER_MS, () => new Error('no answer'))
+      const { problem, value } = await withinDeadline(answer, limitMs, () => new Error('no answer'))
       if (problem !== undefined) throw new Error(problem)
       return value
     } finally {

@@ -27,6 +27,7 @@ interface ParentOptions {
 export async function serveWithWorkers (config: Config, { count, secrets }: ParentOptions): Promise<void> {
   const { drainMs, shutdownTimeoutMs } = config
   const hangUps = listenForHangUps()
+  openOutput()
   const toText = isatty(1) ? (await import('../ops/log/log-for-people.ts')).toPeople : undefined
   const log = openLog(readLogLevel(config), { ...toText && { toText } })
   const { logger } = log
@@ -61,6 +62,14 @@ export async function serveWithWorkers (config: Config, { count, secrets }: Pare
     updateLogLevel(logger, config)
     workers.reload()
   })
+}
+
+/**
+ * Node makes a pipe non-blocking when it opens the stream. The log writes to the descriptors, and a full pipe
+ * that nobody reads must not block a write: the process could not end.
+ */
+function openOutput (): void {
+  for (const name of ['stdout', 'stderr'] as const) Reflect.get(process, name)
 }
 
 /** Passes on both streams of a worker, each to the same stream of the parent. */

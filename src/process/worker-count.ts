@@ -27,17 +27,28 @@ export function countWorkers (
 
 /**
  * Counts the cores by the affinity of the process, and by the CPU quotas of its cgroup and of those around
- * it. Rounded down: a worker without a core of its own adds nothing.
+ * it, of version 1 and 2. Rounded down: a worker without a core of its own adds nothing.
  */
 export function countCores (parallelism = availableParallelism(), read = readIfThere): number {
-  const [, group = '/'] = /^0::(\/.*)$/m.exec(read('/proc/self/cgroup')) ?? []
-  const names = group.split('/').filter((name) => name !== '')
-  const folders = [...names.keys(), names.length].map((depth) => join(CGROUPS, ...names.slice(0, depth)))
-  const quotas = folders.map((folder) => toCores(read(join(folder, 'cpu.max'))))
+  const groups = read('/proc/self/cgroup')
+  const [, group = '/'] = /^0::(\/.*)$/m.exec(groups) ?? []
+  const [, controllers = 'cpu', cpuGroup = '/'] = /^\d+:((?:[^:\n]+,)?cpu(?:,[^:\n]+)?):(\/.*)$/m.exec(groups) ?? []
+  const quotas = [
+    ...listFolders(CGROUPS, group).map((folder) => toCores(read(join(folder, 'cpu.max')))),
+    ...listFolders(join(CGROUPS, controllers), cpuGroup).map((folder) => toCores(
+      `${read(join(folder, 'cpu.cfs_quota_us')).trim()} ${read(join(folder, 'cpu.cfs_period_us'))}`
+    ))
+  ]
   return Math.max(1, Math.floor(Math.min(parallelism, ...quotas)))
 }
 
-/** @param text a quota and its period, or `max` and a period. */
+/** Lists the folder of a cgroup and those around it. In a container that of its own cgroup is the root. */
+function listFolders (root: string, group: string): string[] {
+  const names = group.split('/').filter((name) => name !== '')
+  return [...names.keys(), names.length].map((depth) => join(root, ...names.slice(0, depth)))
+}
+
+/** @param text a quota and its period. Without a quota it begins with `max`, or with -1. */
 function toCores (text: string): number {
   const [, quota, period] = /^(\d+) (\d+)/.exec(text) ?? []
   return quota === undefined ? Infinity : Number(quota) / Number(period)

@@ -1,6 +1,7 @@
 // The workers of a parent: starts them, stops them one after the other, and gathers what they report.
 
 import type { Worker } from 'node:cluster'
+import { StartError } from '../base/lifecycle.ts'
 import { clock, timers } from '../base/time.ts'
 import { messageOf } from '../base/words.ts'
 import type { HealthReport } from '../http/readiness.ts'
@@ -31,6 +32,7 @@ export class WorkerGroup {
   readonly #slots: readonly WorkerSlot[]
   /** Whether a worker has ever served. */
   #hasServed = false
+  #isStopping = false
   #replaced = 0
   #metrics: Promise<AddedMetrics> | undefined
 
@@ -41,17 +43,21 @@ export class WorkerGroup {
 
   /**
    * Starts one worker, and the others when it serves: a problem is then told once. Resolves when it serves,
-   * or to its end if it never does.
+   * or to its end if it never does. Rejects if signals ended it each time: it could not say why.
    */
   async start (): Promise<Exit | undefined> {
     const [first, ...others] = this.#slots
     const served = new Promise<undefined>((resolve) => {
       this.#onServed = () => {
-        for (const slot of others) slot.run()
+        if (!this.#isStopping) for (const slot of others) slot.run()
         resolve(undefined)
       }
     })
-    return await Promise.race([served, first?.run()])
+    const exit = await Promise.race([served, first?.run()])
+    if (exit?.signal == null || this.#isStopping) return exit
+    throw new StartError(`${exit.signal} ended the first worker ${MAX_KILLED_STARTS + 1} times before it ` +
+      'served. SIGKILL is often the system\'s: compare the memory limit of the container with what ' +
+      'the service needs, and TRIVET_WORKERS with its memory. Other signals are of a crash or a supervisor')
   }
 
   reload (): void {
@@ -63,6 +69,7 @@ export class WorkerGroup {
    * requests may take as long as those of one process. Resolves to the exit code.
    */
   async stop (signal: string | undefined): Promise<number> {
+    this.#isStopping = true
     const { drainMs, shutdownTimeoutMs } = this.#options
     const isDrained = signal === 'SIGTERM'
     if (isDrained) {
@@ -119,11 +126,12 @@ export class WorkerGroup {
       countReplaced: () => this.#replaced
     }))
     const metrics = await this.#metrics
-    const reports = await Promise.all(this.#ready.map(async (slot) => {
+    // Noted at once: a worker may end, and another one take its place, while the others are waited for.
+    await Promise.all(this.#ready.map(async (slot) => {
       const values = await slot.ask('metrics').catch(() => undefined)
-      return isMetricValues(values) ? [[slot.number, values] as const] : []
+      if (isMetricValues(values)) metrics.note(slot.number, values)
     }))
-    return await metrics.add(new Map(reports.flat()))
+    return await metrics.add()
   }
 
   get #ready (): readonly WorkerSlot[] { return this.#slots.filter(({ isReady }) => isReady) }

@@ -2,6 +2,7 @@
 
 import cluster from 'node:cluster'
 import type { WorkerReports, Workers } from '../app/measures.ts'
+import { messageOf } from '../base/words.ts'
 import type { HealthReport } from '../http/readiness.ts'
 import { Link } from './link.ts'
 
@@ -69,15 +70,23 @@ export function openParentLink ({ count }: WorkerRole, orders: Orders): ParentLi
   // Otherwise Node ends the process in this moment, with its requests.
   if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true
   process.on('disconnect', () => orders.stop())
+  link.tell('listening')
   return {
     count,
     tellReady () { link.tell('ready') },
     metrics: async () => String(await link.ask('metrics')),
-    async health () {
-      const report = await link.ask('health')
-      if (!isHealthReport(report)) throw new TypeError('the parent sent no report')
-      return report
-    }
+    health: async () => await askHealth(link)
+  }
+}
+
+/** Resolves in any case: a parent that does not report is a part that is not ready. */
+async function askHealth (link: Link): Promise<HealthReport> {
+  try {
+    const report = await link.ask('health')
+    if (isHealthReport(report)) return report
+    throw new TypeError('it sent no report')
+  } catch (error) {
+    return { ready: false, parts: [{ name: 'parent', ready: false, reason: messageOf(error) }] }
   }
 }
 

@@ -18,12 +18,15 @@ t.test('tells, asks and answers', async (t) => {
   link.tell('note', { a: 1 })
   link.tell('unknown')
   t.strictSame(told, [{ a: 1 }])
-  t.strictSame(await Promise.all([link.ask('double', 2), link.ask('double', 3)]), [4, 6])
+  const answers = [2, 3].map(async (value) => await link.ask('double', { value }))
+  t.strictSame(await Promise.all(answers), [4, 6])
   await t.rejects(link.ask('fail'), { message: 'no disk' })
 })
 
 t.test('an answer that does not come is an error', async (t) => {
-  await t.rejects(connect(new Map()).ask('unknown'), { message: 'no answer' })
+  const link = connect(new Map())
+  await t.rejects(link.ask('unknown'), { message: 'no answer' })
+  await t.rejects(link.ask('unknown', { limitMs: 1 }), { message: 'no answer' })
 })
 
 t.test('messages of others are left alone', async (t) => {

@@ -29,3 +29,22 @@ t.test('counts the cores that the process may use, by every quota around it', as
   t.equal(countCores(8, reading(nested)), 3)
   t.ok(countCores() >= 1)
 })
+
+t.test('counts by the quotas of cgroup v1', async (t) => {
+  const group = '/proc/self/cgroup'
+  const quota = (folder: string, us: number) => ({
+    [`/sys/fs/cgroup/${folder}/cpu.cfs_quota_us`]: `${us}\n`,
+    [`/sys/fs/cgroup/${folder}/cpu.cfs_period_us`]: '100000\n'
+  })
+  const both = '5:cpuset:/\n4:cpu,cpuacct:/docker/abc\n1:name=systemd:/docker/abc\n0::/docker/abc\n'
+  const inContainer = (us: number) => countCores(8, reading({ [group]: both, ...quota('cpu,cpuacct', us) }))
+  t.equal(inContainer(300_000), 3, 'the root is the cgroup of the container')
+  t.equal(inContainer(50_000), 1)
+  t.equal(inContainer(-1), 8, 'no quota')
+  t.equal(countCores(8, reading({
+    [group]: both, ...quota('cpu,cpuacct/docker', 400_000), ...quota('cpu,cpuacct/docker/abc', 250_000)
+  })), 2, 'each one around it')
+  t.equal(countCores(8, reading({ [group]: '4:cpuacct,cpu:/\n', ...quota('cpuacct,cpu', 200_000) })), 2)
+  t.equal(countCores(8, reading({ [group]: '4:cpuset:/a\n', ...quota('cpuset/a', 200_000) })), 8)
+  t.equal(countCores(8, reading(quota('cpu', 200_000))), 2)
+})

@@ -17,11 +17,10 @@ interface AddedSources {
 }
 
 export interface AddedMetrics {
-  /**
-   * Returns the sum in the text format of Prometheus. Each gauge says how its values become one.
-   * @param reports by the number of the worker. The last report of a worker without a new one counts.
-   */
-  add (reports: ReadonlyMap<number, MetricValues>): Promise<string>
+  /** Takes a report of a worker that has not ended. The last one counts until the next one. */
+  note (worker: number, values: MetricValues): void
+  /** Returns the sum in the text format of Prometheus. Each gauge says how its values become one. */
+  add (): Promise<string>
   /** Keeps the counts of a worker that has ended: without them a sum would fall. */
   keep (worker: number): void
 }
@@ -46,19 +45,16 @@ export function createAddedMetrics ({ countReady, countReplaced }: AddedSources)
   const last = new Map<number, MetricValues>()
   let keeping: Promise<MetricValues> = Promise.resolve([])
 
-  /** Resolves to what was kept, when nothing more is being kept. */
-  async function readKept (): Promise<MetricValues> {
-    const seen = keeping
-    const kept = await seen
-    return seen === keeping ? kept : await readKept()
-  }
-
   return {
-    async add (reports) {
-      for (const [worker, values] of reports) last.set(worker, values)
+    note (worker, values) { last.set(worker, values) },
+    async add () {
       const ownValues = await own.getMetricsAsJSON()
-      const kept = await readKept()
-      return await aggregate([...last.values(), kept, ownValues]).metrics()
+      for (;;) {
+        const seen = keeping
+        const kept = await seen
+        // In the same turn as the check: a worker that ends passes from the last reports to what is kept.
+        if (seen === keeping) return await aggregate([...last.values(), kept, ownValues]).metrics()
+      }
     },
     keep (worker) {
       const values = (last.get(worker) ?? []).filter(({ type }) => GROWING.includes(String(type)))
