@@ -6,7 +6,7 @@ import { messageOf } from '../base/words.ts'
 /** How long the other side may take to answer, in milliseconds. */
 const ANSWER_MS = 2000
 
-interface Question {
+interface LinkQuestion {
   readonly value?: unknown
   /** How long the answer may take, in milliseconds. */
   readonly limitMs?: number
@@ -44,7 +44,7 @@ export class Link {
   }
 
   /** Rejects if the other side fails, or does not answer in time. */
-  async ask (name: string, { value, limitMs = ANSWER_MS }: Question = {}): Promise<unknown> {
+  async ask (name: string, { value, limitMs = ANSWER_MS }: LinkQuestion = {}): Promise<unknown> {
     const id = ++this.#asked
     const answer = new Promise<LinkMessage>((resolve) => { this.#waiting.set(id, resolve) })
     this.#send({ trivet: name, id, value } satisfies LinkMessage)
