@@ -1,8 +1,6 @@
 // The SDK of OpenTelemetry that is registered in this process, by this service or by the operator.
 
-import {
-  INVALID_SPAN_CONTEXT, ProxyTracerProvider, ROOT_CONTEXT, trace, TraceFlags, type Tracer
-} from '@opentelemetry/api'
+import { INVALID_SPAN_CONTEXT, ROOT_CONTEXT, trace, TraceFlags, type Tracer } from '@opentelemetry/api'
 
 const TRACER_NAME = 'trivet'
 
@@ -18,9 +16,15 @@ export function findTracer (): Tracer | undefined {
   return probe.spanId === parent.spanId || probe.spanId === INVALID_SPAN_CONTEXT.spanId ? undefined : tracer
 }
 
-/** Sends the spans that wait, if the SDK can be asked to. */
+/**
+ * Sends the spans that wait, if the SDK can be asked to. The classes are those of the operator's copy of the
+ * API, not of the copy in the bundle.
+ */
 export async function flushRegisteredSdk (): Promise<void> {
-  const provider = trace.getTracerProvider()
-  const sdk: object = provider instanceof ProxyTracerProvider ? provider.getDelegate() : provider
-  if ('forceFlush' in sdk && typeof sdk.forceFlush === 'function') await sdk.forceFlush()
+  const provider: object = trace.getTracerProvider()
+  const sdk: unknown = 'getDelegate' in provider && typeof provider.getDelegate === 'function'
+    ? provider.getDelegate()
+    : provider
+  const flush: unknown = Reflect.get(Object(sdk), 'forceFlush')
+  if (typeof flush === 'function') await Reflect.apply(flush, sdk, [])
 }
