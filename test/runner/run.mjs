@@ -38,7 +38,8 @@ const LONG = [
   'test/package', 'test/container', 'test/hostile', 'test/replicas/chaos', 'test/http/authorization',
   'test/simulation/', 'test/fuzz/', 'test/store/backends/redis/', 'test/store/backends/postgres/',
   'test/docs/blocks', 'test/seams/', 'test/legacy-removal', 'test/replicas/', 'test/cli/init', 'test/main',
-  'test/sessions-memory', 'test/signals', 'test/workers', 'test/process/worker-faults', 'test/browser/', 'test/tasks/life',
+  'test/sessions-memory', 'test/signals', 'test/workers', 'test/process/worker-faults',
+  'test/browser/', 'test/tasks/life',
   'test/store/records/principals', 'test/request/methods/hidden', 'test/catalog/folder/watched-files',
   'test/legacy/http/resumption', 'test/store/backends/lmdb/state-store', 'test/overload', 'test/start'
 ]
