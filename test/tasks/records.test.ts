@@ -55,7 +55,8 @@ t.test('the store has neither arguments nor claims in clear', async (t) => {
   const { key } = await begin()
   const bytes = (await store.read(key.state))?.value.bytes ?? Buffer.alloc(0)
   t.ok(bytes.length > 300)
-  for (const text of ['private', 'ada', 'print_book', 'books']) t.notOk(bytes.includes(text), text)
+  // Three letters alone are among random letters once in 700 runs.
+  for (const text of ['private', '"ada"', 'print_book', 'books']) t.notOk(bytes.includes(text), text)
   t.strictSame((await records.read(key))?.record, RECORD)
 })
 
