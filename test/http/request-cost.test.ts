@@ -173,5 +173,9 @@ export const search = defineResourceTemplate({
 t.test('no kind of request costs more CPU time than its limit, or reads the store', async (t) => {
   const use = countStoreUse(t)
   const app = await buildApp(t, FILES, { constants: { maxBodyDepth: 10_000 } })
-  await checkCosts(t, use, Object.entries(KINDS).map(([kind, parts]) => posted(app, kind, toPost(parts))))
+  await checkCosts(t, use, Object.entries(KINDS).map(([kind, parts]) => ({
+    ...posted(app, kind, toPost(parts)),
+    // A hundred files are opened: 40 ms, and more beside other work.
+    ...(kind === 'a directory of as many files as may be read' && { maxMs: 100 })
+  })))
 })
