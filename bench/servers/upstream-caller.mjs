@@ -63,7 +63,8 @@ async function openTrivet () {
   const fail = (place, rule) => { throw new Error(`${place}: ${rule}`) }
   const compiled = compileUpstream(definition, settings, fail)
   const log = { debug () {}, warn () {} }
-  const upstreams = createUpstreams({ log, workerCount: 1 })
+  const credentials = { log, facts: { modes: [], issuers: [] }, own: {} }
+  const upstreams = createUpstreams({ log, workerCount: 1, credentials })
   upstreams.onCall = createUpstreamMetrics(new Registry())
   const upstream = await upstreams.open(compiled)
   return async (path) => {
