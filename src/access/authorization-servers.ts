@@ -8,7 +8,7 @@ import { withCooldown } from '../base/single-flight.ts'
 import { clock } from '../base/time.ts'
 import { AuthenticationUnavailable, reasonOf } from './authentication.ts'
 import { createBoundedFetch, FETCH_LIMITS, type Fetch, type FetchLimits } from './bounded-fetch.ts'
-import { readServerUrl } from './server-url.ts'
+import { readEndpointUrl, readServerUrl } from './server-url.ts'
 
 export interface AuthorizationServerOptions {
   readonly limits?: FetchLimits
@@ -71,4 +71,14 @@ async function readMetadata (issuer: string, url: URL, fetch: Fetch): Promise<Au
     }
   }
   throw new AuthenticationUnavailable(`The metadata of ${issuer} cannot be read: ${[...reasons].join('; ')}`)
+}
+
+/** Throws if the metadata lacks the endpoint, or names one that may not be asked. */
+export function checkEndpoint (
+  server: AuthorizationServer, name: 'introspection_endpoint' | 'token_endpoint'
+): AuthorizationServer {
+  const endpoint = server[name]
+  if (endpoint === undefined) throw new Error(`its metadata has no ${name}`)
+  readEndpointUrl(endpoint, server.issuer)
+  return server
 }

@@ -3,17 +3,19 @@
 import { LRUCache } from 'lru-cache'
 import {
   allowInsecureRequests, customFetch, introspectionRequest, processIntrospectionResponse,
-  type AuthorizationServer, type IntrospectionResponse
+  type IntrospectionResponse
 } from 'oauth4webapi'
 import { clock } from '../base/time.ts'
 import { AuthenticationError, AuthenticationUnavailable, reasonOf, TokenNotKnown } from './authentication.ts'
-import { openIssuer, type AuthorizationServerOptions, type IssuerAccess } from './authorization-servers.ts'
+import {
+  checkEndpoint, openIssuer, type AuthorizationServerOptions, type IssuerAccess
+} from './authorization-servers.ts'
 import { toPrincipal } from './claims.ts'
 import { FETCH_LIMITS } from './bounded-fetch.ts'
 import { createClientAuthentication, type ClientCredentials } from './client-authentication.ts'
 import type { Principal } from './principal.ts'
 import { createServerGuard, readRetryAfterMs, ServerBusy, type ServerGuardOptions } from './server-guard.ts'
-import { readEndpointUrl, readServerUrl } from './server-url.ts'
+import { readServerUrl } from './server-url.ts'
 import { audiencesOf, CLOCK_LEEWAY_MS, type AcceptedAudience, type TokenRules } from './token-rules.ts'
 import { hashToken, type TokenVerifier } from './token.ts'
 
@@ -103,9 +105,10 @@ function createIntrospectionRequest (
   return async (token) => {
     const server = fixed ?? await readMetadata()
     try {
-      const response = await introspectionRequest(checkEndpoint(server), client, authenticate, token, {
-        [customFetch]: fetch, [allowInsecureRequests]: true
-      })
+      const response = await introspectionRequest(
+        checkEndpoint(server, 'introspection_endpoint'), client, authenticate, token,
+        { [customFetch]: fetch, [allowInsecureRequests]: true }
+      )
       if (response.status !== 200) throw await readRefusal(issuer, response)
       return await processIntrospectionResponse(server, client, response)
     } catch (error) {
@@ -113,13 +116,6 @@ function createIntrospectionRequest (
       throw new AuthenticationUnavailable(`${issuer} cannot be asked about tokens: ${reasonOf(error)}`)
     }
   }
-}
-
-function checkEndpoint (server: AuthorizationServer): AuthorizationServer {
-  const { introspection_endpoint: endpoint } = server
-  if (endpoint === undefined) throw new Error('its metadata has no introspection_endpoint')
-  readEndpointUrl(endpoint, server.issuer)
-  return server
 }
 
 const CLIENT_ERRORS = ['invalid_client', 'unauthorized_client', 'access_denied']

@@ -2,9 +2,9 @@
 // send any number of tokens, and some at which a server fails: no network may lock the others out.
 
 import { LRUCache } from 'lru-cache'
+import { OutageSwitch } from '../base/outage-switch.ts'
 import { timers } from '../base/time.ts'
 import { AuthenticationUnavailable } from './authentication.ts'
-import { OutageSwitch } from '../base/outage-switch.ts'
 
 export interface ServerGuardOptions {
   /** How long a server that failed is not asked again, in milliseconds. */

@@ -3,14 +3,13 @@
 
 import {
   allowInsecureRequests, customFetch, genericTokenEndpointRequest, processGenericTokenEndpointResponse,
-  ResponseBodyError, type AuthorizationServer, type TokenEndpointResponse
+  ResponseBodyError, type TokenEndpointResponse
 } from 'oauth4webapi'
 import { clock } from '../base/time.ts'
 import { AuthenticationUnavailable, reasonOf } from './authentication.ts'
-import { openIssuer, type AuthorizationServerOptions } from './authorization-servers.ts'
+import { checkEndpoint, openIssuer, type AuthorizationServerOptions } from './authorization-servers.ts'
 import { createClientAuthentication, type ClientCredentials } from './client-authentication.ts'
 import { readRetryAfterMs, ServerBusy } from './server-guard.ts'
-import { readEndpointUrl } from './server-url.ts'
 
 export interface TokenEndpointOptions extends AuthorizationServerOptions {
   readonly issuer: string
@@ -24,8 +23,6 @@ export interface IssuedToken {
   readonly refreshToken?: string
   /** How long it counts from the beginning of the request on, in milliseconds. */
   readonly lifeMs: number
-  /** Whether the issuer said how long it counts. */
-  readonly isLifeKnown: boolean
   /** The scopes that were asked for and not granted. */
   readonly missingScopes: readonly string[]
 }
@@ -77,7 +74,7 @@ export function openTokenEndpoint (options: TokenEndpointOptions): TokenEndpoint
     const startedAt = clock.monotonic()
     try {
       const response = await genericTokenEndpointRequest(
-        checkTokenEndpoint(server), client, authenticate, grantType, toForm(scopes, parameters),
+        checkEndpoint(server, 'token_endpoint'), client, authenticate, grantType, toForm(scopes, parameters),
         { [customFetch]: fetch, [allowInsecureRequests]: true }
       )
       if (response.status === 429) {
@@ -89,13 +86,6 @@ export function openTokenEndpoint (options: TokenEndpointOptions): TokenEndpoint
       throw error instanceof AuthenticationUnavailable ? error : toTokenError(issuer, error)
     }
   }
-}
-
-function checkTokenEndpoint (server: AuthorizationServer): AuthorizationServer {
-  const { token_endpoint: endpoint } = server
-  if (endpoint === undefined) throw new Error('its metadata has no token_endpoint')
-  readEndpointUrl(endpoint, server.issuer)
-  return server
 }
 
 function toForm (scopes: readonly string[], parameters: TokenRequest['parameters']): URLSearchParams {
@@ -128,7 +118,6 @@ function readAnswer (answer: TokenEndpointResponse, asked: readonly string[], to
   return {
     accessToken,
     lifeMs: Math.min(seconds === undefined ? UNKNOWN_LIFE_MS : seconds * 1000, MAX_LIFE_MS) - tookMs,
-    isLifeKnown: seconds !== undefined,
     missingScopes: asked.filter((one) => !granted.includes(one)),
     ...(refreshToken !== undefined && { refreshToken })
   }

@@ -20,7 +20,8 @@ const OWN = new Set([
 /** Whether a header, in lower case, is one of the connection: nobody sets it. */
 export const isOfConnection = (name: string): boolean => OWN.has(name) || name.startsWith('proxy-')
 
-const NAME = /^[\w!#$%&'*+.^`|~-]+$/
+/** RFC 9110, section 5.1. */
+export const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 /** RFC 9110, section 5.5. */
 export const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
@@ -31,7 +32,7 @@ export function readHeaders (headers: UpstreamInit['headers']): HeaderValues {
   for (const [name, value] of toEntries(headers)) {
     if (value === undefined) continue
     const key = name.toLowerCase()
-    if (!NAME.test(name)) throw new TypeError(`fetch: ${quote(name)} is no name of a header`)
+    if (!HEADER_NAME.test(name)) throw new TypeError(`fetch: ${quote(name)} is no name of a header`)
     if (isOfConnection(key)) {
       throw new TypeError(`fetch: the header ${key} cannot be set`)
     }

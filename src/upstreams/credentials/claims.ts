@@ -7,7 +7,7 @@ import { isAnonymous, type Principal } from '../../access/principal.ts'
 import type { ClaimsAuth } from '../../author/upstream-auth.ts'
 import { clock, random } from '../../base/time.ts'
 import { quote } from '../../base/words.ts'
-import { isOfConnection } from '../request-head.ts'
+import { HEADER_NAME, HEADER_VALUE, isOfConnection } from '../request-head.ts'
 import { CredentialError, type Credential, type CredentialHeaders } from './credential.ts'
 
 /** Signs the JWTs of this service. */
@@ -28,9 +28,6 @@ type JwtAuth = NonNullable<ClaimsAuth['jwt']>
 const LIFE_SECONDS = 60
 /** Servers refuse requests with more. */
 const MAX_CHARS = 8192
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-/** No control characters: a line break would begin another header. */
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 /** Claims that this service decides. */
 const OWN_CLAIMS = ['iss', 'aud', 'iat', 'nbf', 'exp', 'jti']
 
@@ -115,10 +112,10 @@ function readHeaders (value: Claims): CredentialHeaders {
 
 /** The value may be a claim: it is not quoted. */
 function findHeaderProblem (name: string, value: unknown): string | undefined {
-  if (!NAME.test(name)) return 'a name that no header can have'
+  if (!HEADER_NAME.test(name)) return 'a name that no header can have'
   if (name === 'authorization' || isOfConnection(name)) return `${quote(name)}, which a definition cannot set`
   if (typeof value !== 'string') return `${quote(name)} with a value that is not a text`
-  if (VALUE.test(value)) return undefined
+  if (HEADER_VALUE.test(value)) return undefined
   return `${quote(name)} with characters that no header can have: encode them`
 }
 
