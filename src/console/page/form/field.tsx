@@ -53,9 +53,15 @@ export const Field = memo((props: FieldProps) => {
   const control = isLeftOut || (value === null && isNullable)
     ? null
     : <Control {...{ field, id, label, root, value, isRequired, onValue, describedBy }} schema={plain} />
+  if (isFlag(field, value, isRequired)) return <div class='field flag'>{control}{head}{about}</div>
   if (!isGroup) return <div class='field'>{head}{control}{about}</div>
   return <fieldset class='field group' aria-describedby={describedBy}>{head}{about}{control}</fieldset>
 })
+
+/** Whether the field is a checkbox, which stands before its label. */
+function isFlag ({ kind }: ControlKind, value: unknown, isRequired: boolean): boolean {
+  return kind === 'boolean' && value !== null && (isRequired || typeof value === 'boolean')
+}
 
 interface HeadProps extends FieldProps {
   readonly isNullable: boolean
