@@ -81,6 +81,7 @@ const ROOMS = {
     'catalog/compiled', 'http', 'legacy/http', 'legacy/methods', 'legacy/sessions', 'ops/config', 'protocol',
     'request/pipeline', 'store/changes', 'store/records', 'store/sealing'
   ],
+  console: ['protocol'],
   // The composition.
   app: ['*'],
   'app.ts': ['*'],
@@ -140,8 +141,9 @@ const mayImportPool = ({ target, isType, isDynamic }: Import) =>
 /** A service that serves must not load the code for tests. The commands may. */
 const mayImportTesting = ({ file, target }: Import) =>
   !/^testing[./]/.test(target) || /^(?:testing[./]|cli\/)/.test(file)
-/** `init` writes the source of a tool that rolls dice. */
-const mayTakeTime = (file: string) => file === 'base/time.ts' || file === 'cli/initial-files.ts'
+/** The page of the console runs in a browser. `init` writes the source of a tool that rolls dice. */
+const mayTakeTime = (file: string) => file === 'base/time.ts' || file === 'cli/initial-files.ts' ||
+  file.startsWith('console/page/')
 /** Siblings of one contract, which a table names: a backend of state, and a storage of files. */
 const mayBeSmall = (file: string) => /^(?:store\/backends\/\w+\/backend|files\/\w+\/kind)\.ts$/.test(file)
 const mayImportAjv = ({ file, isType }: Import) => file === 'schema/ajv-instances.ts' || isType
