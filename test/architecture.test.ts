@@ -72,6 +72,10 @@ const ROOMS = {
   'legacy/http': [
     'access', 'http', 'legacy/sessions', 'limits', 'protocol', 'request/pipeline', 'store/changes'
   ],
+  // What an author sees of the service beside the endpoint.
+  console: [
+    'access', 'catalog/advice', 'catalog/compiled', 'catalog/folder', 'http', 'protocol', 'schema'
+  ],
   // The composition of the era.
   'legacy/open.ts': [
     'catalog/compiled', 'http', 'legacy/http', 'legacy/methods', 'legacy/sessions', 'ops/config', 'protocol',

@@ -12,6 +12,7 @@ const FLOORS: { readonly [floor: string]: readonly string[] } = {
   console: ['console'],
   http: ['http'],
   legacy: ['legacy'],
+  console: ['console'],
   request: ['request'],
   tasks: ['tasks'],
   files: ['files'],
