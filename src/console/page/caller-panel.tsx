@@ -111,8 +111,8 @@ const ABILITIES: ReadonlyArray<readonly [keyof Abilities, string, string]> = [
 
 function AbilityToggles () {
   return (
-    <fieldset class='field group'>
-      <legend>This host has</legend>
+    <div class='field group' role='group' aria-labelledby='abilities'>
+      <span id='abilities'>This host has</span>
       {ABILITIES.map(([name, label, text]) => (
         <label key={name} class='inline'>
           <input
@@ -122,6 +122,6 @@ function AbilityToggles () {
           {label} <span class='faint'>{text}</span>
         </label>
       ))}
-    </fieldset>
+    </div>
   )
 }

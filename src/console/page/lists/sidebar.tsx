@@ -129,7 +129,7 @@ export function ProblemList ({ problems }: { readonly problems: readonly FilePro
     <ul class='problems'>
       {problems.map(({ file, place, message }, index) => (
         <li key={index}>
-          <code>{file}{place !== undefined && place !== '' && `:${place}`}</code>
+          <span><code>{file}</code> <span class='faint'>{place}</span></span>
           <span>{message}</span>
         </li>
       ))}
