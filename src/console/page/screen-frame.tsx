@@ -101,7 +101,15 @@ const MAX_LINES = 50
 function readScreen (contents: unknown) {
   if (!isRecord(contents) || typeof contents.text !== 'string') throw new Error('The screen has no text.')
   const ui = isRecord(contents._meta) && isRecord(contents._meta.ui) ? contents._meta.ui : {}
-  return { text: contents.text, meta: ui }
+  const { csp, permissions, prefersBorder } = ui
+  return {
+    text: contents.text,
+    meta: {
+      ...isRecord(csp) && { csp },
+      ...isRecord(permissions) && { permissions },
+      ...typeof prefersBorder === 'boolean' && { prefersBorder }
+    }
+  }
 }
 
 /** The sandbox is on the other name of this machine: another origin. */

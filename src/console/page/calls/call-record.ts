@@ -122,6 +122,11 @@ export function forgetCalls (): void {
   keepCalls()
 }
 
+/** Returns the scopes that the data of a refusal names. */
+export function requiredScopesOf ({ data }: CallFailure): readonly string[] | undefined {
+  return isRecord(data) && Array.isArray(data.requiredScopes) ? data.requiredScopes.map(String) : undefined
+}
+
 export function isOpen ({ status }: CallRecord): boolean {
   return status === 'running' || status === 'asking' || status === 'task'
 }
