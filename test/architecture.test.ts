@@ -81,7 +81,6 @@ const ROOMS = {
     'catalog/compiled', 'http', 'legacy/http', 'legacy/methods', 'legacy/sessions', 'ops/config', 'protocol',
     'request/pipeline', 'store/changes', 'store/records', 'store/sealing'
   ],
-  console: ['protocol'],
   // The composition.
   app: ['*'],
   'app.ts': ['*'],

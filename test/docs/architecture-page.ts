@@ -12,7 +12,6 @@ const FLOORS: { readonly [floor: string]: readonly string[] } = {
   console: ['console'],
   http: ['http'],
   legacy: ['legacy'],
-  console: ['console'],
   request: ['request'],
   tasks: ['tasks'],
   files: ['files'],
