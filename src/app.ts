@@ -131,9 +131,8 @@ async function openService (
   { clock, openTransport }: { readonly clock: Clock, readonly openTransport?: OpenTransport | undefined },
   lifecycle: Lifecycle
 ): Promise<Service> {
-  const config = completeConfig({
-    ...options, constants: { ...options.constants, workerCount: own?.workers?.count ?? 1 }
-  })
+  const constants = { ...options.constants, workerCount: own?.workers?.count ?? 1 }
+  const config = completeConfig({ ...options, constants })
   if (ownAuthenticator !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
   const requestLog = own?.log ?? (logger === undefined ? openOwnLog(config.logLevel, lifecycle) : { logger })
   const log: FastifyBaseLogger = requestLog.logger
@@ -183,7 +182,6 @@ async function openService (
     closeRest: async () => await lifecycle.close()
   })
   const readiness = new Readiness(shutdown, () => [storePart, ...parts, ...toCheckedParts(catalog.current)])
-  const readSigningKeys = () => credentials.readSigningKeys(catalog)
   registerRoutes(app, config, {
     authenticator,
     shutdown,
@@ -194,7 +192,7 @@ async function openService (
     readiness,
     eras,
     files,
-    readSigningKeys,
+    readSigningKeys: () => credentials.readSigningKeys(catalog),
     authorConsole
   })
   const operators = metrics && openAdminApp(state, {

@@ -168,11 +168,11 @@ t.test('says what is wrong with the catalog, and where each primitive is', async
   await writeByRename(catalog, 'tools/whoami.ts', `${WHOAMI}\nconst b = = 1\n`)
   await until(async () => (await readState()).catalog.failure !== undefined, 'the failure', 20_000)
   const failed = await readState()
-  t.match(failed.catalog.failure.problems, [{ file: 'tools/whoami.ts', place: /^line 6/, message: /./ }])
+  t.match(failed.catalog.failure.problems, [{ file: 'tools/whoami.ts', place: /^line 8, column \d+$/, message: /./ }])
   t.equal(failed.catalog.version, state.catalog.version, 'the catalog before is served')
   await writeByRename(catalog, 'tools/whoami.ts', WHOAMI.replace("description: 'Says who calls.', ", ''))
   await until(async () => (await readState()).catalog.failure === undefined, 'the next load', 20_000)
-  t.match((await readState()).catalog.advice, [{ file: 'tools/whoami.ts', place: /description/, message: /./ }])
+  t.match((await readState()).catalog.advice, [{ file: 'tools/whoami.ts', place: '', message: /has no description/ }])
 })
 
 t.test('moves aside where the endpoint is the root', async (t) => {

@@ -11,7 +11,6 @@ const FLOORS: { readonly [floor: string]: readonly string[] } = {
   ],
   http: ['http'],
   legacy: ['legacy'],
-  console: ['console'],
   request: ['request'],
   tasks: ['tasks'],
   files: ['files'],
