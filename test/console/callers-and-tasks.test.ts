@@ -29,6 +29,25 @@ const FILES = {
     { type: 'resource', resource: { uri: 'memo://1', mimeType: 'text/plain', text: 'A memo.' } }
   ] })`),
   'resources/notes.md': '# Notes\n\nBuy milk.\n',
+  'tools/consent.ts': `import { defineTool, elicit } from 'trivet'
+export default defineTool({
+  name: 'consent', description: 'Asks.', relayQuestions: false,
+  async run (_, ctx) {
+    const { page } = await ctx.ask({ page: elicit.url({ message: 'Sign there.', url: 'https://example.com/a' }) })
+    return \`The page: \${page.action}.\`
+  }
+})
+`,
+  'tools/poem.ts': `import { defineTool, sample } from 'trivet'
+export default defineTool({
+  name: 'poem', description: 'Asks the model.', relayQuestions: false,
+  async run (_, ctx) {
+    const { poem } = await ctx.ask({ poem: sample({ maxTokens: 9, messages: [
+      { role: 'user', content: { type: 'text', text: 'A poem, please.' } }] }) })
+    return \`The model \${poem.model} answered.\`
+  }
+})
+`,
   'tools/report.ts': `import { defineTool, elicit } from 'trivet'
 export default defineTool({
   name: 'report', description: 'Writes a report.', task: 'required', relayQuestions: false,
@@ -64,7 +83,6 @@ t.test('another caller sees another list, and may be anybody', SLOW, async (t) =
   await page.setViewportSize({ width: 1280, height: 844 })
   await page.getByRole('button', { name: 'Call as this caller' }).click()
   await catalog.getByRole('link', { name: 'pay' }).waitFor()
-  await page.locator('.caller summary').click()
 
   await selectKey(page, 'tool:whoami')
   await main.getByRole('button', { name: 'Call', exact: true }).click()
@@ -129,11 +147,47 @@ t.test('without tasks and questions the host says so to the service', SLOW, asyn
   const { page } = await openConsole(t, { files: FILES, args: CALLER })
   await page.locator('.caller summary').click()
   await page.getByLabel(/^Tasks/).uncheck()
-  await page.locator('.caller summary').click()
+  await page.keyboard.press('Escape')
+  t.equal(await page.getByLabel(/^Tasks/).isVisible(), false, 'Escape closes the panel')
   await selectKey(page, 'tool:report')
   await page.getByRole('main').getByRole('button', { name: 'Call', exact: true }).click()
   await untilStatus(page, /^failed/)
   t.match(await activityOf(page).innerText(), 'io.modelcontextprotocol/tasks')
+})
+
+t.test('a link is shown before it is opened, and may be refused', SLOW, async (t) => {
+  if (!hasChromium(t)) return
+  const { page, problems } = await openConsole(t, { files: FILES, args: CALLER })
+  const activity = activityOf(page)
+  await selectKey(page, 'tool:consent')
+  await page.keyboard.press('Control+Enter')
+  await untilStatus(page, /^asks you/)
+  const link = activity.getByRole('link', { name: 'https://example.com/a' })
+  t.equal(await link.getAttribute('rel'), 'noopener noreferrer')
+  await activity.getByRole('button', { name: 'Decline' }).click()
+  await untilStatus(page, /^done in/)
+  t.match(await activity.innerText(), 'The page: decline.')
+  t.strictSame(problems, [])
+})
+
+t.test('the person answers for the model', SLOW, async (t) => {
+  if (!hasChromium(t)) return
+  const { page } = await openConsole(t, { files: FILES, args: CALLER })
+  const activity = activityOf(page)
+  await selectKey(page, 'tool:poem')
+  await page.keyboard.press('Control+Enter')
+  await untilStatus(page, /^failed/)
+  t.match(await activity.innerText(), 'sampling', 'a host without sampling is refused')
+  await page.locator('.caller summary').click()
+  await page.getByLabel(/^Sampling/).check()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Control+Enter')
+  await untilStatus(page, /^asks you/)
+  t.match(await activity.innerText(), 'A poem, please.')
+  await checkViews(t, page, 'console-sampling')
+  await activity.getByRole('button', { name: 'Answer', exact: true }).click()
+  await untilStatus(page, /^done in/)
+  t.match(await activity.innerText(), 'The model console answered.')
 })
 
 t.test('content of every kind is shown, and a link is read', SLOW, async (t) => {

@@ -16,6 +16,10 @@ const DIST = fileURLToPath(new URL('../../dist/console', import.meta.url))
 /** All that a browser loads, before compression. */
 const MOST_BYTES = 200_000
 
+const SMALL_TARGETS = `[...document.querySelectorAll('button, input, select, textarea, summary, .entries a')]
+  .filter((one) => one.checkVisibility() && (one.closest('label.inline') ?? one).offsetHeight < 44)
+  .map((one) => one.outerHTML.slice(0, 80))`
+
 const SLOW = { timeout: 240_000 }
 
 t.test('the files of the page stay small', async (t) => {
@@ -48,6 +52,8 @@ t.test('a tool is found, called and called again', SLOW, async (t) => {
   await activityOf(page).getByRole('table').first().waitFor()
   t.match(await activityOf(page).getByRole('table').first().innerText(), 'Pride and Prejudice')
   await checkViews(t, page, 'console-tool')
+  // The last view was that of a phone.
+  t.strictSame(await page.evaluate(SMALL_TARGETS), [], 'a finger hits what can be pressed')
   await page.setViewportSize({ width: 1280, height: 844 })
 
   await main.getByRole('tab', { name: 'JSON' }).click()
@@ -66,6 +72,24 @@ t.test('a tool is found, called and called again', SLOW, async (t) => {
   await activityOf(page).getByRole('button', { name: 'Repeat' }).last().click()
   await untilStatus(page, /^done in/)
   t.match(await activityOf(page).getByRole('table').first().innerText(), 'Pride and Prejudice')
+  t.strictSame(problems, [])
+})
+
+t.test('nested arguments are filled in, and one travels in a header too', SLOW, async (t) => {
+  if (!hasChromium(t)) return
+  const { page, problems } = await openConsole(t)
+  await selectKey(page, 'tool:quote_shipping')
+  const [main, activity] = [page.getByRole('main'), activityOf(page)]
+  await main.getByLabel('region').selectOption('eu')
+  await main.locator('[id="f.items.0.bookId"]').fill('moby-dick')
+  await main.locator('[id="f.items.0.quantity"]').fill('2')
+  await main.getByRole('button', { name: 'Add an item to items' }).click()
+  await main.getByRole('button', { name: 'Remove items 2' }).click()
+  await page.keyboard.press('Control+Enter')
+  await untilStatus(page, /^done in/)
+  t.match(await activity.locator('.structured').innerText(), /weightGrams\s+\d+/)
+  await activity.getByRole('tab', { name: 'curl' }).click()
+  t.match(await activity.getByRole('group', { name: /curl/ }).innerText(), "-H 'mcp-param-region: eu'")
   t.strictSame(problems, [])
 })
 
@@ -116,7 +140,7 @@ t.test('arguments of prompts and templates are completed as one types', SLOW, as
   const { page, problems } = await openConsole(t)
   const main = page.getByRole('main')
   await selectKey(page, 'prompt:recommend_a_book')
-  await main.getByLabel('mood').pressSequentially('ad')
+  await main.getByLabel('mood').pressSequentially('advent')
   await page.locator('option[value=adventurous]:only-child').waitFor({ state: 'attached' })
   await main.getByLabel('mood').fill('adventurous')
   await main.getByLabel('length').fill('short')

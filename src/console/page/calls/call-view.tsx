@@ -25,10 +25,11 @@ export function CallView ({ call }: CallViewProps) {
       <div class='row head'>
         <h2>{title}</h2>
         <StatusChip call={call} />
-        <span class='spring' />
-        {isOpen(call)
-          ? <button type='button' onClick={() => cancelCall(id)}>Cancel</button>
-          : <RepeatButtons call={call} />}
+        <span class='buttons'>
+          {isOpen(call)
+            ? <button type='button' onClick={() => cancelCall(id)}>Cancel</button>
+            : <RepeatButtons call={call} />}
+        </span>
       </div>
       {call.status === 'running' && <Progress call={call} />}
       {questions !== undefined && (

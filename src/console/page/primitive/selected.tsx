@@ -60,7 +60,12 @@ function Details ({ entry }: { readonly entry: ServedEntry }) {
       </p>
       {typeof shown.description === 'string' && <p class='description'>{shown.description}</p>}
       {problems.length > 0 && <ProblemList problems={problems} />}
-      {advice.length > 0 && <ProblemList problems={advice} />}
+      {advice.length > 0 && (
+        <details class='report advice'>
+          <summary>Advice <span class='note'>{advice.length}</span></summary>
+          <ProblemList problems={advice} />
+        </details>
+      )}
       <CallForm entry={entry} />
       <details class='definition'>
         <summary>Definition</summary>
