@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createStaticToken } from '../../src/access/static-token-file.ts'
 import { hasChromium, openPage } from '../browser/chromium.ts'
-import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
+import { toolModule, writeCatalog, writeInPlace } from '../helpers/catalog-folder.ts'
+import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { startService } from '../helpers/service.ts'
 import { findFreePort } from '../servers/redis-server.ts'
@@ -71,6 +72,32 @@ t.test('a service that checks tokens gets the token of the person', SLOW, async 
   await page.reload()
   await catalogLists.getByRole('alert').waitFor()
   t.notMatch(await page.evaluate('JSON.stringify({ ...sessionStorage, ...localStorage })'), token)
+})
+
+t.test('an open form follows its schema, and keeps what was typed', SLOW, async (t) => {
+  if (!hasChromium(t)) return
+  const toTool = (properties: object) => `import { defineTool } from 'trivet'
+export default defineTool({ name: 'form', description: 'A form.',
+  inputSchema: ${JSON.stringify({ type: 'object', properties })}, run: (args) => args })
+`
+  const [first, size] = [{ type: 'string', maxLength: 9 }, { type: 'integer', default: 1 }]
+  const files = { 'tools/form.ts': toTool({ first, size }) }
+  const { page, root, problems } = await openConsole(t, { files })
+  const main = page.getByRole('main')
+  await selectKey(page, 'tool:form')
+  await writeInPlace(root, 'tools/form.ts', toTool({ first, size: { ...size, default: 2 } }))
+  const untouched = async () => await main.getByLabel('size').inputValue() === '2'
+  await until(untouched, 'the new default in a form that nobody has touched', 20_000)
+  await main.getByLabel('first').fill('typed')
+  await writeInPlace(root, 'tools/form.ts', toTool({ first, second: first }))
+  await main.getByLabel('second').waitFor()
+  t.equal(await main.getByLabel('first').inputValue(), 'typed')
+  await main.getByText('size is not in the schema').waitFor()
+  await main.getByRole('button', { name: 'Remove size' }).click()
+  await page.keyboard.press('Control+Enter')
+  await untilStatus(page, /^done in/)
+  t.match(await activityOf(page).locator('.structured').innerText(), /first\s+typed/)
+  t.strictSame(problems, [])
 })
 
 t.test('a watched resource tells of its change', SLOW, async (t) => {

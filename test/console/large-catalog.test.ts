@@ -77,7 +77,7 @@ const FILES = {
   ...toolFiles(), 'tools/wide.ts': schemaTool('wide', WIDE), 'tools/kinds.ts': schemaTool('kinds', KINDS)
 }
 
-/** Of the browser's main thread until the list is there. A machine of 2026 takes a quarter of it. */
+/** Of the browser's main thread until the list is there: four times what it takes. */
 const MOST_CPU_MS = 500
 
 const SLOW = { timeout: 300_000 }

@@ -9,6 +9,9 @@ export function Header () {
   const { catalog } = state ?? {}
   return (
     <header>
+      <button type='button' class='skip' onClick={() => document.getElementById('main')?.focus()}>
+        Skip the lists
+      </button>
       <div class='service'>
         <h1>{catalog?.title ?? catalog?.name ?? 'Console'}</h1>
         {catalog !== undefined && <span class='faint'>{catalog.version}</span>}

@@ -100,6 +100,11 @@ function Failure ({ call, failure }: CallViewProps & { readonly failure: CallFai
   )
 }
 
+function describeAbsence (call: CallRecord): string {
+  if (isOpen(call)) return 'No answer yet.'
+  return call.status === 'complete' ? 'The result was too large to keep.' : 'No result.'
+}
+
 const VIEWS = ['Answer', 'JSON', 'Request', 'curl'] as const
 
 /** Stays from one call to the next. */
@@ -114,7 +119,7 @@ function Answer ({ call }: CallViewProps) {
       onChoose={(name) => { chosenView.value = name }}
     >
       {view === 'Answer' && (result === undefined
-        ? <p class='faint'>{isOpen(call) ? 'No answer yet.' : 'No result.'}</p>
+        ? <p class='faint'>{describeAbsence(call)}</p>
         : <CallResult call={call} result={result} />)}
       {view === 'JSON' && (result === undefined
         ? <p class='faint'>No result.</p>

@@ -31,7 +31,7 @@ export function Sidebar () {
       >
         Catalog
       </button>
-      <div class='lists'>
+      <div class='lists' onKeyDown={moveByArrow}>
         <LoadReport />
         <div class='filter'>
           <label for='filter' class='unseen'>Filter</label>
@@ -67,6 +67,19 @@ function openFirst (event: KeyboardEvent): void {
   const controls = 'form.run :is(.field, .bar) :is(input, textarea, select, button)'
   const toForm = () => document.querySelector<HTMLElement>(controls)?.focus()
   requestAnimationFrame(() => requestAnimationFrame(toForm))
+}
+
+const STEPS: { readonly [key: string]: number } = { ArrowDown: 1, ArrowUp: -1 }
+
+/** The arrow keys move from the filter to the entries, and between them. */
+function moveByArrow (event: KeyboardEvent & { readonly currentTarget: HTMLElement }): void {
+  const step = STEPS[event.key]
+  if (step === undefined) return
+  const stops = [...event.currentTarget.querySelectorAll<HTMLElement>('#filter, .entries a')]
+  const next = stops[stops.findIndex((stop) => stop === event.target) + step]
+  if (next === undefined) return
+  event.preventDefault()
+  next.focus()
 }
 
 function GroupList ({ name, entries }: { readonly name: string, readonly entries: readonly ServedEntry[] }) {

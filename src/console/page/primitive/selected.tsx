@@ -16,7 +16,7 @@ import { ToolForm } from './tool-form.tsx'
 export function Selected () {
   const entry = selectedEntry.value
   return (
-    <main>
+    <main id='main' tabIndex={-1}>
       {entry === undefined ? <NothingSelected /> : <Details key={entry.key} entry={entry} />}
     </main>
   )

@@ -18,12 +18,18 @@ export function ToolForm ({ entryKey, title, tool }: ToolFormProps) {
   const run = () => startCall({
     key: entryKey, method: 'tools/call', params: { name, arguments: value.peek() }
   })
+  // A text that is no JSON is reset too.
+  const [resets, setResets] = useState(0)
   const reset = () => {
+    setResets(resets + 1)
+    setProblem(undefined)
     value.value = toFirstValue(resolve(inputSchema, inputSchema), inputSchema, true) ?? {}
   }
   return (
     <RunForm title={title} action='Call' problem={problem} onRun={run} onReset={reset}>
-      <SchemaForm id='f' label='Arguments' schema={inputSchema} value={value} onProblem={setProblem} />
+      <SchemaForm
+        key={resets} id='f' label='Arguments' schema={inputSchema} value={value} onProblem={setProblem}
+      />
     </RunForm>
   )
 }
