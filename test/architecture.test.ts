@@ -60,6 +60,7 @@ const ROOMS = {
   'ops/audit': ['access', 'ops/config', 'ops/log', 'request/pipeline'],
   'ops/metrics': ['limits', 'request/pipeline'],
   'ops/tracing': ['author', 'catalog/compiled', 'protocol', 'request/pipeline', 'request/questions'],
+  console: ['protocol', 'schema'],
   // An adapter knows no method and no catalog: the pipeline does.
   http: [
     'access', 'files', 'limits', 'ops/overload', 'protocol', 'request/pipeline', 'store/changes'

@@ -24,7 +24,20 @@ export interface AppCsp {
   baseUriDomains?: readonly string[]
 }
 
+const HOST = String.raw`(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?`
+const ORIGIN = new RegExp(`^(?:https?|wss?)://${HOST}$`, 'i')
+
+/** Without a path and without characters that would end the directive that a host makes of it. */
+export function isOrigin (text: string): boolean {
+  return ORIGIN.test(text) && URL.canParse(text.replace('*.', ''))
+}
+
 export const APP_PERMISSIONS = ['camera', 'microphone', 'geolocation', 'clipboardWrite'] as const
+
+/** Each permission by its name in the `allow` attribute of a frame. */
+export const APP_FEATURES: { readonly [P in typeof APP_PERMISSIONS[number]]: string } = {
+  camera: 'camera', microphone: 'microphone', geolocation: 'geolocation', clipboardWrite: 'clipboard-write'
+}
 
 /** The member `_meta.ui` of a screen. */
 export interface AppResourceMeta {

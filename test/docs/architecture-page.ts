@@ -9,6 +9,7 @@ const FLOORS: { readonly [floor: string]: readonly string[] } = {
   composition: [
     'app', 'app.ts', 'index.ts', 'main.ts', 'launch.ts', 'process', 'cli', 'testing', 'testing.ts'
   ],
+  console: ['console'],
   http: ['http'],
   legacy: ['legacy'],
   request: ['request'],

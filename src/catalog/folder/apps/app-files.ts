@@ -130,14 +130,6 @@ export function ruleOfApp (error: unknown): string {
   throw error
 }
 
-const HOST = String.raw`(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?`
-const ORIGIN = new RegExp(`^(?:https?|wss?)://${HOST}$`, 'i')
-
-/** Without a path and without characters that would end the directive that a host makes of it. */
-export function isOrigin (text: string): boolean {
-  return ORIGIN.test(text) && URL.canParse(text.replace('*.', ''))
-}
-
 function isListedOrigin (url: URL, origins: readonly string[]): boolean {
   return origins.some((origin) => {
     const { protocol, host } = new URL(origin.replace('*.', ''))

@@ -1,11 +1,11 @@
 // Reads app.yaml: what lists say of a screen, who may see it, and what it needs of its host.
 
-import type { AppResourceMeta } from '../../../protocol/apps.ts'
+import { isOrigin, type AppResourceMeta } from '../../../protocol/apps.ts'
 import type { Static } from '../../../schema/type.ts'
 import { appSettings } from '../../compiled/definitions/definition-shapes.ts'
 import { columnOf, placeOf, ruleOf } from '../error-problem.ts'
 import { createSettingsCheck, parsePlacedYaml } from '../yaml.ts'
-import { isOrigin, type ReportApp } from './app-files.ts'
+import type { ReportApp } from './app-files.ts'
 
 export const APP_FILE = 'app.yaml'
 export const MAX_APP_YAML_BYTES = 65_536

@@ -1,0 +1,147 @@
+// The document between the page of the console and a screen. It has another origin than the page, and the
+// screen in it has none.
+// https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx#sandbox-proxy
+
+import { APP_FEATURES, isOrigin, type AppCsp } from '../protocol/apps.ts'
+import { createReader } from '../schema/reader.ts'
+import { Type } from '../schema/type.ts'
+
+interface SandboxDocument {
+  readonly headers: { readonly [name: string]: string }
+  readonly html: string
+}
+
+const origins = Type.Optional(Type.Array(Type.String(), { maxItems: 100 }))
+
+const readCsp = createReader(
+  Type.Object({
+    connectDomains: origins, resourceDomains: origins, frameDomains: origins, baseUriDomains: origins
+  }, { additionalProperties: false }),
+  (problems) => new SyntaxError(problems.join('; '))
+)
+
+/**
+ * Makes the document for a screen.
+ * @param csp the `csp` of the screen as JSON: `null` for a screen without it
+ * @returns `undefined` if the text cannot be read, or if anything in it is not an origin
+ */
+export function toSandbox (csp: string): SandboxDocument | undefined {
+  try {
+    const declared = readCsp(JSON.parse(csp) ?? {})
+    if (!Object.values(declared).flat().every(isOrigin)) return undefined
+    return { headers: { ...HEADERS, 'content-security-policy': toPolicy(declared) }, html: HTML }
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff'
+}
+
+/** The pages that may show the document. A policy cannot name an IPv6 address. */
+const PAGES = 'http://localhost:* http://127.0.0.1:*'
+
+/**
+ * The screen inherits the policy of this document, so the policy is that of the screen. It allows inline
+ * scripts: a hash of the script below would forbid those of the screen. The `'self'` of the specification is
+ * left out, because it would be the service.
+ */
+function toPolicy (
+  { connectDomains = [], resourceDomains = [], frameDomains = [], baseUriDomains = [] }: AppCsp
+): string {
+  const toDirective = (name: string, sources: readonly string[], otherwise = "'none'") => {
+    return `${name} ${sources.length === 0 ? otherwise : sources.join(' ')}`
+  }
+  return [
+    "default-src 'none'",
+    toDirective('script-src', ["'unsafe-inline'", ...resourceDomains]),
+    toDirective('style-src', ["'unsafe-inline'", ...resourceDomains]),
+    toDirective('img-src', ['data:', ...resourceDomains]),
+    toDirective('media-src', ['data:', ...resourceDomains]),
+    toDirective('font-src', resourceDomains),
+    toDirective('connect-src', connectDomains),
+    // Also keeps the screen from going to another address, and from taking what it knows there.
+    toDirective('frame-src', frameDomains),
+    toDirective('base-uri', baseUriDomains, "'self'"),
+    "object-src 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${PAGES}`
+  ].join('; ')
+}
+
+/** The most characters of a message of a screen, as JSON. */
+const MAX_MESSAGE_LENGTH = 1_000_000
+
+/**
+ * Shows one screen, and forwards messages both ways. Messages of the screen that are too large are refused
+ * here, in the process of the sandbox: the page never has them in memory.
+ */
+const SCRIPT = `(() => {
+  const page = window.parent
+  // Somebody has opened the document as a page.
+  if (page === window) return
+  const FEATURES = ${JSON.stringify(APP_FEATURES)}
+  const MAX_LENGTH = ${MAX_MESSAGE_LENGTH}
+  const RESERVED = 'ui/notifications/sandbox-'
+  const { origin: own, hostname } = window.location
+  const pageOrigins = ['localhost', '127.0.0.1'].map((name) => own.replace(hostname, name))
+  let pageOrigin
+
+  const frame = document.createElement('iframe')
+  frame.title = 'Screen'
+  // Never allow-same-origin: the screen would have the origin of the service.
+  frame.sandbox = 'allow-scripts'
+
+  window.addEventListener('message', ({ source, origin, data }) => {
+    if (source === page && pageOrigins.includes(origin)) receiveFromPage(data, origin)
+    else if (frame.isConnected && source === frame.contentWindow) receiveFromScreen(data)
+  })
+
+  const isReserved = (message) => typeof message?.method === 'string' && message.method.startsWith(RESERVED)
+  const toPage = (message) => page.postMessage({ jsonrpc: '2.0', ...message }, pageOrigin ?? '*')
+  // The origin of the screen has no name.
+  const toScreen = (message) => frame.contentWindow?.postMessage({ jsonrpc: '2.0', ...message }, '*')
+
+  function receiveFromPage (message, origin) {
+    if (!isReserved(message)) return toScreen(message)
+    if (message.method !== RESERVED + 'resource-ready' || frame.isConnected) return
+    const { html, permissions = {} } = message.params
+    pageOrigin = origin
+    frame.allow = Object.keys(FEATURES).filter((name) => name in permissions)
+      .map((name) => FEATURES[name]).join('; ')
+    frame.srcdoc = html
+    document.body.append(frame)
+  }
+
+  function receiveFromScreen (message) {
+    if (isReserved(message)) return
+    const json = toJson(message)
+    if (json !== undefined && json.length <= MAX_LENGTH) return page.postMessage(JSON.parse(json), pageOrigin)
+    const problem = 'A message of the screen was refused: ' + (json === undefined
+      ? 'it is not JSON.'
+      : 'it has ' + json.length + ' characters as JSON. The limit is ' + MAX_LENGTH + '.')
+    toPage({ method: 'notifications/message', params: { level: 'error', logger: 'sandbox', data: problem } })
+    const { id, method } = Object(message)
+    if (id !== undefined && method !== undefined) toScreen({ id, error: { code: -32600, message: problem } })
+  }
+
+  function toJson (message) {
+    try { return JSON.stringify(message) } catch { return undefined }
+  }
+
+  toPage({ method: RESERVED + 'proxy-ready', params: {} })
+})()`
+
+const HTML = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="color-scheme" content="light dark">
+<title>Sandbox</title>
+<style>body { margin: 0 } iframe { display: block; width: 100vw; height: 100vh; border: 0 }</style>
+<body><script>${SCRIPT}</script>
+`
