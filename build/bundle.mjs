@@ -1,8 +1,9 @@
 // Makes dist/ from what the compiler wrote there: declarations, one module for each entry, the chunks that
-// they share, and the licences of the packages in them. A bundled package is a development dependency:
-// installed packages have it once, in the chunks.
+// they share, the page of the console, and the licences of the packages in them. A bundled package is a
+// development dependency: installed packages have it once, in the chunks.
 
 import { build } from 'esbuild'
+import { bundleConsole } from './console.mjs'
 import { rollDeclarations } from './declarations.mjs'
 import { writeLicences } from './licences.mjs'
 
@@ -33,4 +34,5 @@ const { metafile } = await build({
   logLevel: 'warning',
   logOverride: { 'unsupported-dynamic-import': 'silent' }
 })
-await writeLicences(Object.keys(metafile.inputs), `${FOLDER}/THIRD-PARTY.md`)
+const page = await bundleConsole(`${FOLDER}/console`)
+await writeLicences([...Object.keys(metafile.inputs), ...page], `${FOLDER}/THIRD-PARTY.md`)

@@ -7,15 +7,14 @@ import { createTokenWatch, type TokenWatch } from './access/token-watch.ts'
 import { mayBeAnonymous, openAuthenticator } from './app/access.ts'
 import { openFiles } from './app/files.ts'
 import { registerRoutes } from './app/http.ts'
-import {
-  openAdminApp, openMeasures, type OpenedMeasures, type ProcessFacts, type WorkerReports
-} from './app/measures.ts'
+import { openAdminApp, openMeasures, type OpenedMeasures } from './app/measures.ts'
 import { composeMethods, openTasks } from './app/methods.ts'
+import type { OwnProcess, WorkerReports } from './app/own-process.ts'
 import { failStart, openServiceState, toCheckedParts, type OpenedState } from './app/state.ts'
 import { Lifecycle } from './base/lifecycle.ts'
 import type { Clock } from './base/time.ts'
 import type { Catalog } from './catalog/compiled/catalog.ts'
-import { createLoadGuard, type LoadGuard } from './catalog/compiled/load-guard.ts'
+import { createLoadGuard } from './catalog/compiled/load-guard.ts'
 import { createScopeGroups } from './catalog/compiled/scopes/scope-groups.ts'
 import type { Variables } from './catalog/folder/environment-settings.ts'
 import type { LiveCatalog } from './catalog/folder/live/live-catalog.ts'
@@ -112,15 +111,6 @@ export interface Service {
   close (): Promise<void>
 }
 
-/** The dependencies of a service that runs as a process of its own. */
-export interface OwnProcess extends ProcessFacts {
-  readonly guard: LoadGuard
-  /** Takes the place of the option `logger`. */
-  readonly log?: ServiceLog
-  /** Ends the start when it aborts: all that is open is closed, and `createService` rejects. */
-  readonly signal?: AbortSignal
-}
-
 /**
  * Does the work of `createApp`. Also returns the catalog, which the start message describes.
  * @param clock decides when handles, request states, first answers and the counts of calls expire. Sessions
@@ -141,17 +131,18 @@ async function openService (
   { clock, openTransport }: { readonly clock: Clock, readonly openTransport?: OpenTransport | undefined },
   lifecycle: Lifecycle
 ): Promise<Service> {
-  const { workers: { count: workerCount = 1 } = {} } = own ?? {}
-  const config = completeConfig({ ...options, constants: { ...options.constants, workerCount } })
+  const constants = { ...options.constants, workerCount: own?.workers?.count ?? 1 }
+  const config = completeConfig({ ...options, constants })
   if (ownAuthenticator !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
   const requestLog = own?.log ?? (logger === undefined ? openOwnLog(config.logLevel, lifecycle) : { logger })
   const log: FastifyBaseLogger = requestLog.logger
-  const { guard = createLoadGuard() } = own ?? {}
+  const { guard = createLoadGuard(), build, workers, adminToken: token, authorConsole } = own ?? {}
 
   const audit = await lifecycle.open(openAuditLog(config.auditFile, log))
   const admitsAnonymous = mayBeAnonymous(config, ownAuthenticator)
   const tokens = ownAuthenticator === undefined ? new CallerTokens() : undefined
-  const basis = { config, environment, log, clock, guard, admitsAnonymous, tokens }
+  const loadObserver = authorConsole?.report
+  const basis = { config, environment, log, clock, guard, admitsAnonymous, tokens, loadObserver }
   const parts: CheckedPart[] = []
   // Before the state: a start without usable tokens leaves no file with a secret behind.
   const authenticator = ownAuthenticator ?? await lifecycle.open(
@@ -191,11 +182,19 @@ async function openService (
     closeRest: async () => await lifecycle.close()
   })
   const readiness = new Readiness(shutdown, () => [storePart, ...parts, ...toCheckedParts(catalog.current)])
-  const readSigningKeys = () => credentials.readSigningKeys(catalog)
   registerRoutes(app, config, {
-    authenticator, shutdown, shedding, replies, openStreams, limiter, readiness, eras, files, readSigningKeys
+    authenticator,
+    shutdown,
+    shedding,
+    replies,
+    openStreams,
+    limiter,
+    readiness,
+    eras,
+    files,
+    readSigningKeys: () => credentials.readSigningKeys(catalog),
+    authorConsole
   })
-  const { build, workers, adminToken: token } = own ?? {}
   const operators = metrics && openAdminApp(state, {
     metrics,
     readiness,

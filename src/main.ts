@@ -8,12 +8,13 @@ import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Service } from './app.ts'
-import type { Build } from './app/measures.ts'
+import type { Build } from './app/own-process.ts'
 import { openAddresses } from './app/listening.ts'
 import { Lifecycle, StartError } from './base/lifecycle.ts'
 import { messageOf } from './base/words.ts'
 import { createLoadGuard } from './catalog/compiled/load-guard.ts'
 import { CatalogError } from './catalog/compiled/problem.ts'
+import type { AuthorOptions } from './cli/command.ts'
 import { ConfigError, readConfig, toAppConfig } from './ops/config/config.ts'
 import { SECRET_VARIABLES, type Config } from './ops/config/settings.ts'
 import { findUnknownVariables } from './ops/config/unknown-variables.ts'
@@ -96,9 +97,9 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
       : undefined,
     ...createOutput(() => process.stdout, () => process.exit(0)),
     err: (text) => { process.stderr.write(text) },
-    async serve (environment, { spell, isForPeople }) {
+    async serve (environment, { spell, author }) {
       isServing = true
-      await serve(() => readConfig({ ...environment, ...secrets }, spell), secrets, isForPeople)
+      await serve(() => readConfig({ ...environment, ...secrets }, spell), secrets, author)
     }
   })
   // A module of the catalog may have a timer or a connection. What is written to a pipe may still wait.
@@ -106,18 +107,18 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
   if (!isServing || hasFailed) process.stdout.write('', () => process.exit(exitCode))
 }
 
-/** @param isForPeople whether the log has lines for people instead of JSON also where it is no terminal. */
+/** @param author present if the log has lines for people instead of JSON also where it is no terminal. */
 async function serve (
-  readOwnConfig: () => Config, secrets: Secrets, isForPeople = false
+  readOwnConfig: () => Config, secrets: Secrets, author?: AuthorOptions
 ): Promise<void> {
   try {
     const config = readOwnConfig()
     const workers: WorkerCount = role === undefined ? countWorkers(config) : { count: 1 }
-    if (workers.count === 1) return await startService(config, isForPeople, workers.reason)
+    if (workers.count === 1) return await startService(config, author, workers.reason)
     const { serveWithWorkers } = await import('./process/parent.ts')
     await serveWithWorkers(config, { count: workers.count, secrets })
   } catch (error) {
-    if (!isClosing()) reportFailedStart(error, isForPeople || role?.isForPeople === true)
+    if (!isClosing()) reportFailedStart(error, author !== undefined || role?.isForPeople === true)
     throw error
   }
 }
@@ -139,11 +140,12 @@ function problemsOf (error: unknown): readonly unknown[] | undefined {
 }
 
 /** @param reason why one process serves, for the log. */
-async function startService (config: Config, isForPeople: boolean, reason?: string): Promise<void> {
+async function startService (config: Config, author?: AuthorOptions, reason?: string): Promise<void> {
   const hangUps = listenForHangUps(role !== undefined)
   const { adminPort, adminToken, otlpUrl } = config
   const level = readLogLevel(config)
-  const toText = isForPeople || isatty(1) ? (await import('./ops/log/log-for-people.ts')).toPeople : undefined
+  const isForPeople = author !== undefined || isatty(1)
+  const toText = isForPeople ? (await import('./ops/log/log-for-people.ts')).toPeople : undefined
   const log = openLog(level, { worker: role?.number, ...toText && { toText } })
   const logger = openedLogger = log.logger
   const lines = printed = logPrinted(logger, process)
@@ -196,13 +198,21 @@ async function startService (config: Config, isForPeople: boolean, reason?: stri
     await lifecycle.open(openTraceSink({ url: otlpUrl, readVersion, log: logger }))
     const { createService } = await import('./app.ts')
     const build = adminPort === undefined ? undefined : readBuild()
-    const options = { ...toAppConfig(config), environment: process.env, ...parent && { drainMs: 0 } }
+    const { callers, authorConsole } = await openAuthorParts(config, author)
+    const options = {
+      ...toAppConfig(config),
+      environment: process.env,
+      ...parent && { drainMs: 0 },
+      ...callers && { auth: [], authenticator: callers }
+    }
     const memory = readMemory(parent?.count)
-    const own = { guard, log, memory, build, adminToken, signal: lifecycle.signal, workers: parent }
+    const own = {
+      guard, log, memory, build, adminToken, signal: lifecycle.signal, workers: parent, authorConsole
+    }
     service = await lifecycle.open(createService(options, own))
     // The parent may say so during the start.
     if (isUnready) service.turnUnready()
-    await openAddresses(service, config, log)
+    await openAddresses(service, config, log, authorConsole !== undefined)
     parent?.tellReady()
     return service.reload
   })
@@ -210,6 +220,14 @@ async function startService (config: Config, isForPeople: boolean, reason?: stri
     logger.info({ signal: 'SIGHUP' }, 'reloading')
     updateLogLevel(logger, config)
     reload()
+  })
+}
+
+async function openAuthorParts (config: Config, author: AuthorOptions | undefined) {
+  if (author === undefined) return {}
+  const { openConsole } = await import('./app/console.ts')
+  return await openConsole(config, author, {
+    folder: fileURLToPath(new URL('../dist/console', import.meta.url)), version: readBuild().version
   })
 }
 

@@ -60,7 +60,6 @@ const ROOMS = {
   'ops/audit': ['access', 'ops/config', 'ops/log', 'request/pipeline'],
   'ops/metrics': ['limits', 'request/pipeline'],
   'ops/tracing': ['author', 'catalog/compiled', 'protocol', 'request/pipeline', 'request/questions'],
-  console: ['protocol', 'schema'],
   // An adapter knows no method and no catalog: the pipeline does.
   http: [
     'access', 'files', 'limits', 'ops/overload', 'protocol', 'request/pipeline', 'store/changes'
@@ -72,6 +71,10 @@ const ROOMS = {
   'legacy/methods': ['catalog/compiled', 'legacy/sessions', 'protocol', 'request/pipeline', 'schema'],
   'legacy/http': [
     'access', 'http', 'legacy/sessions', 'limits', 'protocol', 'request/pipeline', 'store/changes'
+  ],
+  // What an author sees of the service beside the endpoint.
+  console: [
+    'access', 'catalog/advice', 'catalog/compiled', 'catalog/folder', 'http', 'protocol', 'schema'
   ],
   // The composition of the era.
   'legacy/open.ts': [
@@ -137,8 +140,9 @@ const mayImportPool = ({ target, isType, isDynamic }: Import) =>
 /** A service that serves must not load the code for tests. The commands may. */
 const mayImportTesting = ({ file, target }: Import) =>
   !/^testing[./]/.test(target) || /^(?:testing[./]|cli\/)/.test(file)
-/** `init` writes the source of a tool that rolls dice. */
-const mayTakeTime = (file: string) => file === 'base/time.ts' || file === 'cli/initial-files.ts'
+/** The page of the console runs in a browser. `init` writes the source of a tool that rolls dice. */
+const mayTakeTime = (file: string) => file === 'base/time.ts' || file === 'cli/initial-files.ts' ||
+  file.startsWith('console/page/')
 /** Siblings of one contract, which a table names: a backend of state, and a storage of files. */
 const mayBeSmall = (file: string) => /^(?:store\/backends\/\w+\/backend|files\/\w+\/kind)\.ts$/.test(file)
 const mayImportAjv = ({ file, isType }: Import) => file === 'schema/ajv-instances.ts' || isType

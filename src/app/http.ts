@@ -7,6 +7,7 @@ import { prefersHtml } from '../http/accept.ts'
 import { registerBody } from '../http/body.ts'
 import { createChallenges } from '../http/challenges.ts'
 import { createRangeCheck, rememberPeers } from '../http/client-address.ts'
+import { registerConsole, type ConsoleSource } from '../http/console-routes.ts'
 import { limitConnections, MAX_OTHER_CONNECTIONS } from '../http/connections.ts'
 import type { Era } from '../http/era.ts'
 import type { FileRouteDependencies } from '../http/files/routes.ts'
@@ -33,12 +34,15 @@ interface RouteDependencies
   readonly files: OpenedFiles
   /** Returns the public keys of the JWTs that upstreams get. Absent: there are none. */
   readonly readSigningKeys?: () => string | undefined
+  readonly authorConsole?: ConsoleSource | undefined
 }
 
 export function registerRoutes (
   app: FastifyInstance,
   config: ServiceConfig,
-  { readiness, eras, files, openStreams, limiter, readSigningKeys: readKeys, ...others }: RouteDependencies
+  {
+    readiness, eras, files, openStreams, limiter, readSigningKeys: readKeys, authorConsole, ...others
+  }: RouteDependencies
 ): void {
   const { publicUrl, authIssuers: issuers, authScopes: scopes, path } = config
   const policy = openConnections(app, config)
@@ -59,6 +63,7 @@ export function registerRoutes (
   if (hasMetadata) {
     app.register(async (open) => registerResourceMetadata(open, { publicUrl, issuers, scopes, path }))
   }
+  if (authorConsole !== undefined) app.register(async (open) => registerConsole(open, authorConsole, path))
   if (readKeys !== undefined) app.register(async (open) => registerSigningKeys(open, { readKeys }))
   files.register(app, { ...guards, openStreams, limiter })
   app.register(async (open) => registerHealthRoutes(open, readiness))

@@ -5,6 +5,7 @@ import type { Service } from '../app.ts'
 import { StartError } from '../base/lifecycle.ts'
 import { codeOf, counted, messageOf } from '../base/words.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import { consolePathOf } from '../http/console-routes.ts'
 import type { Config } from '../ops/config/settings.ts'
 import type { ServiceLog } from '../ops/log/log.ts'
 
@@ -23,7 +24,7 @@ const ADMIN_ADVICE = toAdvice('TRIVET_ADMIN_HOST', 'TRIVET_ADMIN_PORT')
 
 /** Rejects with a StartError if the service cannot listen on an address. */
 export async function openAddresses (
-  { app, admin, catalog }: Service, config: Config, { logger, announce }: ServiceLog
+  { app, admin, catalog }: Service, config: Config, { logger, announce }: ServiceLog, hasConsole = false
 ): Promise<void> {
   const { host, port, adminHost, adminPort, path } = config
   const { level } = logger
@@ -32,6 +33,7 @@ export async function openAddresses (
   const adminAddress = admin && await listen(admin, adminHost, adminPort, ADMIN_ADVICE)
   const address = await listen(app, host, port, LISTEN_ADVICE)
   announce({ url: `${address}${path}` }, describe(catalog.current))
+  if (hasConsole) announce({ url: `${address}${consolePathOf(path)}` }, 'the console is')
   if (adminAddress !== undefined) announce({ url: `${adminAddress}/metrics` }, 'serves metrics')
   logger.level = level
 }

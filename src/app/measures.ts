@@ -4,50 +4,19 @@ import type { FastifyInstance } from 'fastify'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import type { Reloads } from '../catalog/folder/live/live-catalog.ts'
 import { createAdminApp } from '../http/admin-app.ts'
-import { CheckedPart, type HealthReport, type Readiness, type ServicePart } from '../http/readiness.ts'
+import { CheckedPart, type Readiness, type ServicePart } from '../http/readiness.ts'
 import { createCallLimiter, type DefaultRates } from '../limits/call-limiter.ts'
 import { readCallLimits } from '../limits/call-limits.ts'
 import { createLocalCallCounter } from '../limits/local-call-counter.ts'
 import { OpenStreams } from '../limits/open-streams.ts'
 import { NO_RATE } from '../limits/rate.ts'
 import type { AuditLog } from '../ops/audit/audit-log.ts'
-import type { MetricValues } from '../ops/metrics/added-metrics.ts'
-import type { Metrics, MetricSources } from '../ops/metrics/metrics.ts'
-import type { MemoryLimits } from '../ops/overload/pressure.ts'
+import type { Metrics } from '../ops/metrics/metrics.ts'
 import { Shedding } from '../ops/overload/shedding.ts'
 import { Lifetimes } from '../request/pipeline/lifetimes.ts'
 import type { Tasks } from '../tasks/tasks.ts'
+import type { ProcessFacts, WorkerReports, Workers } from './own-process.ts'
 import type { OpenedState } from './state.ts'
-
-export type Build = MetricSources['build']
-
-/** All workers of the service, as one of them sees them. */
-export interface Workers {
-  /** The number of processes among which the limits of a replica are divided. */
-  readonly count: number
-  /** Adds up the metrics of all. */
-  metrics (): Promise<string>
-  /** Reports the parts of all. Ready if one worker is. */
-  health (): Promise<HealthReport>
-}
-
-/** What a worker says to the others. */
-export interface WorkerReports {
-  metrics (): Promise<MetricValues>
-  health (): Promise<HealthReport>
-}
-
-/** What the process says about itself. */
-export interface ProcessFacts {
-  /** The memory to watch. The memory of the machine by default, and the heap that V8 reports. */
-  readonly memory?: MemoryLimits | undefined
-  /** Present if the service shall measure itself and have an admin app. */
-  readonly build?: Build | undefined
-  /** Present in one of several workers. */
-  readonly workers?: Workers | undefined
-  /** By which operators change tasks at the admin address. Without it they cannot. */
-  readonly adminToken?: string | undefined
-}
 
 export type OpenedMeasures = Awaited<ReturnType<typeof openMeasures>>
 

@@ -12,7 +12,7 @@ import type { UpstreamOpener } from '../catalog/compiled/upstreams/open-upstream
 import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
 import { assertLayout } from '../catalog/folder/catalog-layout.ts'
 import { createSettingReader, type Variables } from '../catalog/folder/environment-settings.ts'
-import { openLiveCatalog, type LiveCatalog } from '../catalog/folder/live/live-catalog.ts'
+import { openLiveCatalog, type LiveCatalog, type LoadObserver } from '../catalog/folder/live/live-catalog.ts'
 import { CheckedPart } from '../http/readiness.ts'
 import { partOf } from '../limits/limits.ts'
 import { ConfigError, type ServiceConfig } from '../ops/config/config.ts'
@@ -36,6 +36,7 @@ export interface ServiceBasis {
   readonly admitsAnonymous: boolean
   /** The tokens of callers. Absent if a program that embeds the service finds the principals itself. */
   readonly tokens: CallerTokens | undefined
+  readonly loadObserver: LoadObserver | undefined
 }
 
 export interface OpenedState extends ServiceBasis {
@@ -105,8 +106,8 @@ function readKeptSecrets (backend: OpenedBackend, log: FastifyBaseLogger): reado
  * @param signal ends the load when it aborts.
  */
 async function openServedCatalog (
-  { config, environment, log, guard, clock, admitsAnonymous }: ServiceBasis, broadcast: Broadcast,
-  openUpstream: UpstreamOpener, signal: AbortSignal
+  { config, environment, log, guard, clock, admitsAnonymous, loadObserver }: ServiceBasis,
+  broadcast: Broadcast, openUpstream: UpstreamOpener, signal: AbortSignal
 ): Promise<LiveCatalog> {
   const { catalog, maxResourceBytes, watch, pageSize } = config
   await assertLayout(catalog)
@@ -121,7 +122,8 @@ async function openServedCatalog (
     readSetting: createSettingReader(environment),
     openUpstream,
     loadComparison: async () => (await import('../catalog/contracts/changes.ts')).createComparison,
-    signal
+    signal,
+    observer: loadObserver
   }
   return await openLiveCatalog(source, broadcast, log, options, guard)
 }

@@ -60,8 +60,14 @@ export interface Surroundings {
 
 export interface ServeOptions {
   readonly spell: Spell
-  /** Whether the log has lines for people instead of JSON. */
-  readonly isForPeople: boolean
+  /** Present if the service is for the author of the catalog. */
+  readonly author?: AuthorOptions | undefined
+}
+
+export interface AuthorOptions {
+  /** Who a request without a token is from. `undefined`: the author has not said. */
+  readonly caller: { readonly subject?: string | undefined, readonly scopes: readonly string[] } | undefined
+  readonly hasConsole: boolean
 }
 
 /** How the reader of a problem wrote a setting: `TRIVET_CATALOG`, or `--catalog`. */

@@ -1,9 +1,11 @@
 // The commands that serve a catalog until a signal ends the process: `serve`, and `dev` for its author. Each
 // setting that is no secret has a flag, named like its variable.
 
-import { Option } from 'commander'
+import { Option, type Command } from 'commander'
 import { GROUPS } from '../ops/config/settings.ts'
-import { FOLDER, type AddCommand, type Spell, type Surroundings } from './command.ts'
+import {
+  FOLDER, splitScopes, type AddCommand, type AuthorOptions, type Spell, type Surroundings
+} from './command.ts'
 
 /** A secret in the arguments of a process can be read by every user of the machine. */
 const FLAGS = Object.entries(GROUPS).flatMap(([group, settings]) => Object.values(settings).filter(
@@ -22,7 +24,7 @@ interface ServingCommand {
   readonly defaults: Surroundings['environment']
   /** Variables whose values the command has itself. It has no flags for them. */
   readonly fixed: Surroundings['environment']
-  readonly isForPeople: boolean
+  readonly isForAuthors: boolean
 }
 
 const HELP = `
@@ -34,33 +36,60 @@ export const serveCommand = servingCommand({
   description: 'serve a catalog until a signal ends the process',
   defaults: {},
   fixed: {},
-  isForPeople: false
+  isForAuthors: false
 })
 
 /** State in memory: nothing is left behind in the folder of the author. */
 export const devCommand = servingCommand({
   name: 'dev',
-  description: 'serve a catalog to its author: with a log for people, and state in memory',
+  description: 'serve a catalog to its author: with a console, a log for people, and state in memory',
   defaults: { TRIVET_STATE_URL: 'memory:' },
   fixed: { TRIVET_WORKERS: '1' },
-  isForPeople: true
+  isForAuthors: true
 })
 
-function servingCommand ({ name, description, defaults, fixed, isForPeople }: ServingCommand): AddCommand {
+function servingCommand ({ name, description, defaults, fixed, isForAuthors }: ServingCommand): AddCommand {
   return (program, { environment, serve }) => {
     const command = program.command(name).description(description).argument(...FOLDER)
       .addHelpText('after', HELP)
+    if (isForAuthors) addAuthorFlags(command)
     for (const { variable, option } of FLAGS) if (fixed[variable] === undefined) command.addOption(option)
-    command.action(async (folder: string | undefined, flags: FlagValues) => {
+    command.action(async (folder: string | undefined, given: ServingFlags) => {
+      const { console, subject, scopes, ...flags } = given
       const values = { ...flags, ...(folder !== undefined && { catalog: folder }) }
       const variables = withFlags({ ...defaults, ...environment, ...fixed }, values)
-      await serve(variables, { spell: spellWith(flags), isForPeople })
+      const author = isForAuthors ? toAuthorOptions({ console, subject, scopes }) : undefined
+      await serve(variables, { spell: spellWith(flags), author })
     })
   }
 }
 
-/** The values of flags, as the parser names them. */
+/** The values of the flags of settings, as the parser names them. */
 interface FlagValues { readonly [name: string]: string | undefined }
+
+interface AuthorFlags {
+  readonly console?: boolean | undefined
+  readonly subject?: string | undefined
+  readonly scopes?: string | undefined
+}
+
+type ServingFlags = AuthorFlags & FlagValues
+
+function addAuthorFlags (command: Command): void {
+  const group = 'Who calls:'
+  command.option('--no-console', 'serve no page for the author')
+    .addOption(new Option('--subject <name>', 'the caller of requests without a token').helpGroup(group))
+    .addOption(new Option('--scopes <scopes>', 'the scopes of that caller, by spaces or commas')
+      .helpGroup(group))
+}
+
+function toAuthorOptions ({ console, subject, scopes }: AuthorFlags): AuthorOptions {
+  const isNamed = subject !== undefined || scopes !== undefined
+  return {
+    caller: isNamed ? { subject, scopes: splitScopes(scopes ?? '') } : undefined,
+    hasConsole: console !== false
+  }
+}
 
 /** Returns the environment with the variables that flags set: flags come first. */
 function withFlags (

@@ -36,7 +36,7 @@ const OPENERS: { readonly [T in CompiledAuth['type']]: Opener<T> } = {
   none: openNoCredential,
   secret: openSecret,
   basic: openBasic,
-  service: (auth, upstream) => createServiceCredential(auth, { ...upstream, settings: undefined }),
+  service: createServiceCredential,
   exchange: createExchangeCredential,
   claims: createClaimsCredential
 }

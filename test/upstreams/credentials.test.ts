@@ -1,6 +1,7 @@
 // What a call does with its credential: it waits for it, renews it once, and says why there is none.
 
 import t, { type Test } from 'tap'
+import { defineSettings } from '../../src/author/define-settings.ts'
 import { defineUpstream } from '../../src/author/define-upstream.ts'
 import { compileUpstream } from '../../src/catalog/compiled/upstreams/compile-upstream.ts'
 import type { UpstreamCaller } from '../../src/catalog/compiled/upstreams/open-upstream.ts'
@@ -36,6 +37,32 @@ function open (t: Test, { url }: UpstreamServer, credential: Credential) {
   t.teardown(async () => await upstream.close())
   return { upstream, lines }
 }
+
+t.test('what auth takes from settings is a text once it is compiled', (t) => {
+  const settings = defineSettings({
+    ISSUER: { type: 'string' }, ID: { type: 'string' }, KEY: { type: 'string', secret: true }
+  })
+  const values = { ISSUER: 'https://id.example', ID: 'shop', KEY: 'canary' }
+  const compiled = compileUpstream(defineUpstream({
+    name: 'crm',
+    url: 'https://crm.example',
+    settings,
+    auth: {
+      type: 'service',
+      issuer: ({ ISSUER }) => ISSUER,
+      clientId: ({ ID }) => ID,
+      clientSecret: ({ KEY }) => `${KEY}!`,
+      scopes: ['crm:read']
+    }
+  }), {
+    values: new Map([[settings, values]]), secrets: new Map([[settings, ['canary']]]), isComplete: true
+  }, (place, rule) => t.fail(`${place}: ${rule}`))
+  t.strictSame(compiled?.auth, {
+    type: 'service', issuer: 'https://id.example', clientId: 'shop', clientSecret: 'canary!', scopes: ['crm:read']
+  })
+  t.strictSame(compiled?.secrets, ['canary', 'canary!'], 'the log may have neither')
+  t.end()
+})
 
 t.test('a refused credential is forgotten, and the call is sent once more', async (t) => {
   const seen: unknown[] = []

@@ -5,6 +5,7 @@ import type { Prompt, Tool } from '../../protocol/primitives.ts'
 import type { CatalogContents, Located } from '../compiled/contents.ts'
 import type { Snapshot } from '../compiled/snapshot.ts'
 import { adviseOnCalls } from './calls.ts'
+import { findAlike } from './likeness.ts'
 import type { CatalogAdvice, Advise, Listed } from './piece.ts'
 import { adviseOnSchema } from './schemas.ts'
 
@@ -17,11 +18,6 @@ const PREFIX_LENGTH = 16
 /** How many characters of JSON a token has, about. */
 const CHARACTERS_PER_TOKEN = 4
 const MAX_TOKENS = 20_000
-
-/** The share of words that two descriptions have in common, from which on they are alike. */
-const ALIKE = 0.8
-/** Shorter descriptions have too few words to compare. */
-const MIN_WORDS = 4
 
 export function findAdvice (
   { tools, prompts, passedOver }: CatalogContents, { primitives, settings, server }: Snapshot
@@ -109,13 +105,9 @@ function adviseOnDescriptions (
 
 /** Advises on the second of two tools. */
 function adviseOnLikeness (tools: ReadonlyArray<Listed<Tool>>): void {
-  const words = tools.map(({ entry }) => toWords(entry.description ?? ''))
+  const alike = findAlike(tools.map(({ entry }) => entry.description ?? ''))
   for (const [index, { advise }] of tools.entries()) {
-    const toolWords = words[index] ?? new Set()
-    if (toolWords.size < MIN_WORDS) continue
-    const like = tools.slice(0, index).find(
-      (_, other) => likeness(toolWords, words[other] ?? new Set()) >= ALIKE
-    )
+    const like = tools[alike[index] ?? -1]
     if (like === undefined) continue
     advise('alike', 'description', `is almost that of ${like.entry.name}: say in both when to use which`)
   }
@@ -123,14 +115,4 @@ function adviseOnLikeness (tools: ReadonlyArray<Listed<Tool>>): void {
 
 function isMissing (description: unknown): boolean {
   return typeof description !== 'string' || description.trim() === ''
-}
-
-function toWords (text: string): ReadonlySet<string> {
-  return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
-}
-
-/** Words that both have, of the words that one of them has. */
-function likeness (one: ReadonlySet<string>, other: ReadonlySet<string>): number {
-  const common = [...one].filter((word) => other.has(word)).length
-  return common / (one.size + other.size - common)
 }

@@ -2,7 +2,7 @@
 
 import type { ClientCredentials } from '../../access/client-authentication.ts'
 import { ServiceToken } from '../../access/service-token.ts'
-import type { FromSettings, ServiceAuth } from '../../author/upstream-auth.ts'
+import type { CompiledAuth } from '../../catalog/compiled/upstreams/compile-upstream.ts'
 import { createBearerCredential, createScopeReport, type CredentialLog } from './bearer-token.ts'
 import type { Credential } from './credential.ts'
 
@@ -14,24 +14,21 @@ export interface OwnClient {
   readonly client?: ClientCredentials | undefined
 }
 
-interface ServiceDependencies<V> {
+interface ServiceDependencies {
   readonly upstream: string
-  /** The values of the settings that the upstream names. */
-  readonly settings: V
   readonly own: OwnClient
   readonly log: CredentialLog
 }
 
 /** Throws a TypeError if the issuer or the client is missing or cannot be used. It shows no secret. */
-export function createServiceCredential<V> (
-  { audience, resource, scopes, ...auth }: ServiceAuth<V>,
-  { upstream, settings, own, log }: ServiceDependencies<V>
+export function createServiceCredential (
+  { audience, resource, scopes, ...auth }: Extract<CompiledAuth, { readonly type: 'service' }>,
+  { upstream, own, log }: ServiceDependencies
 ): Credential {
-  const read = (value: FromSettings<V> | undefined) => typeof value === 'function' ? value(settings) : value
-  const issuer = read(auth.issuer) ?? own.issuer
+  const issuer = auth.issuer ?? own.issuer
   if (issuer === undefined) throw new TypeError('auth.issuer is missing, and TRIVET_AUTH_ISSUERS is not set')
   const ownClient = issuer === own.issuer ? own.client : undefined
-  const client = toClient(read(auth.clientId), read(auth.clientSecret), ownClient)
+  const client = toClient(auth.clientId, auth.clientSecret, ownClient)
   const onMissingScopes = createScopeReport(log, upstream)
   const token = new ServiceToken({ issuer, client, target: { audience, resource, scopes, onMissingScopes } })
   return createBearerCredential({

@@ -86,7 +86,7 @@ t.test('service calls with one token of the service, for all', async (t) => {
   const { server } = await openExchange(t)
   const { logger } = createReadableLog()
   const own = { issuer: server.issuer, client: CLIENT }
-  const shared = { upstream: 'crm', settings: {}, own, log: logger }
+  const shared = { upstream: 'crm', own, log: logger }
   const credential = createServiceCredential({ type: 'service', resource: 'https://crm.example' }, shared)
   server.slowDown(30)
   const tokens = await Promise.all(Array.from(
@@ -107,7 +107,7 @@ t.test('a refusal of the service itself is no fault of the caller', async (t) =>
   const { server } = await openExchange(t)
   const own = { issuer: server.issuer, client: CLIENT }
   const credential = createServiceCredential({ type: 'service', resource: 'no URI' }, {
-    upstream: 'crm', settings: {}, own, log: createReadableLog().logger
+    upstream: 'crm', own, log: createReadableLog().logger
   })
   await t.rejects(async () => await credential.headers(callerOf(ANONYMOUS)), {
     name: 'CredentialError', failure: 'unavailable', message: /gives no token: invalid_target$/
@@ -126,7 +126,7 @@ t.test('a token of the service is renewed by one request while the old one serve
   }
   server.replaceAnswer('/token', answer)
   const credential = createServiceCredential({ type: 'service' }, {
-    upstream: 'crm', settings: {}, own: { issuer: server.issuer, client: CLIENT }, log: logger
+    upstream: 'crm', own: { issuer: server.issuer, client: CLIENT }, log: logger
   })
   const caller = callerOf(ANONYMOUS)
   t.equal(await tokenOf(credential, caller), 'token-0')
@@ -168,15 +168,14 @@ t.test('a secret goes to its own issuer only', async (t) => {
   const { logger } = createReadableLog()
   const shared = { upstream: 'crm', log: logger, own: { issuer: server.issuer, client: CLIENT } }
   const other = { type: 'service', issuer: 'https://id.example' } as const
-  t.throws(() => createServiceCredential(other, { ...shared, settings: {} }), /clientId and clientSecret/)
+  t.throws(() => createServiceCredential(other, shared), /clientId and clientSecret/)
   const half = { ...other, clientId: 'a' }
-  t.throws(() => createServiceCredential(half, { ...shared, settings: {} }), /one of them/)
-  const alone = { ...shared, settings: {}, own: {} }
+  t.throws(() => createServiceCredential(half, shared), /one of them/)
+  const alone = { ...shared, own: {} }
   t.throws(() => createServiceCredential({ type: 'service' }, alone), /auth\.issuer/)
-  const settings = { issuer: server.issuer, id: CLIENT.clientId, secret: CLIENT.secret }
-  const credential = createServiceCredential<typeof settings>({
-    type: 'service', issuer: (own) => own.issuer, clientId: (own) => own.id, clientSecret: (own) => own.secret
-  }, { ...shared, own: {}, settings })
+  const credential = createServiceCredential({
+    type: 'service', issuer: server.issuer, clientId: CLIENT.clientId, clientSecret: CLIENT.secret
+  }, { ...shared, own: {} })
   t.match(decodeJwt(await tokenOf(credential, callerOf(ANONYMOUS))), { sub: CLIENT.clientId })
 })
 
@@ -198,7 +197,6 @@ t.test('a private key takes the place of the secret', async (t) => {
   const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const credential = createServiceCredential({ type: 'service', resource: 'https://crm.example' }, {
     upstream: 'crm',
-    settings: {},
     own: { issuer: server.issuer, client: { clientId: 'trivet', privateKey: pem } },
     log: createReadableLog().logger
   })

@@ -3,10 +3,11 @@
 import { unlessAborted } from '../../../base/deadline.ts'
 import { singleFlight } from '../../../base/single-flight.ts'
 import { clock } from '../../../base/time.ts'
+import { messageOf } from '../../../base/words.ts'
 import { LIST_NAMES, type ListName } from '../../../protocol/notifications.ts'
 import type { Broadcast } from '../../../store/changes/broadcast.ts'
 import { findCatalogChange, type CatalogChange } from '../../compiled/catalog-change.ts'
-import { createCatalog, type Catalog } from '../../compiled/catalog.ts'
+import { createCatalog, type Catalog, type LoadedCatalog } from '../../compiled/catalog.ts'
 import { createLoadGuard } from '../../compiled/load-guard.ts'
 import { CatalogError, type Problem } from '../../compiled/problem.ts'
 import { scopesToSee } from '../../compiled/scopes/access-rule.ts'
@@ -21,6 +22,14 @@ import { createLiveLists, type LiveLists, type LiveListsOptions } from './live-l
 interface LiveCatalogOptions extends LiveListsOptions, CatalogLoaderOptions {
   /** Ends the first load when it aborts. */
   readonly signal?: AbortSignal
+  readonly observer?: LoadObserver | undefined
+}
+
+/** Is told of each load that ends. */
+export interface LoadObserver {
+  served (loaded: LoadedCatalog): void
+  /** Called when the catalog before keeps serving. */
+  failed (problems: readonly Problem[]): void
 }
 
 interface ReloadFailure {
@@ -65,7 +74,7 @@ export interface LiveCatalog {
 /** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
 export async function openLiveCatalog (
   folder: CatalogFolder, broadcast: Broadcast, log: CatalogLog,
-  { signal, ...options }: LiveCatalogOptions,
+  { signal, observer, ...options }: LiveCatalogOptions,
   guard = createLoadGuard()
 ): Promise<LiveCatalog> {
   const loader = createCatalogLoader(folder, log, guard, options)
@@ -83,6 +92,7 @@ export async function openLiveCatalog (
   })
   const catalog = await unlessAborted(loader.load(), signal).then((first) => {
     loader.noteServed(first)
+    observer?.served(first)
     return createCatalog(first.snapshot)
   }).catch(async (error: unknown) => {
     await stopWatching()
@@ -115,6 +125,7 @@ export async function openLiveCatalog (
       const change = await replaceBy(next.snapshot)
       if (change === undefined) return next.snapshot.dependencies?.retire()
       loader.noteServed(next)
+      observer?.served(next)
       acceptLists()
       const { succeeded, failed, failure } = reloads
       reloads = { succeeded: succeeded + 1, failed, lastSuccessAt: clock.now() }
@@ -138,6 +149,7 @@ export async function openLiveCatalog (
       reloads = { ...reloads, failed: reloads.failed + 1, failure }
       // The message of a CatalogError has the problems too, and its stack has its message.
       const cause = problems === undefined ? { err: error } : { problems }
+      observer?.failed(problems ?? [{ file: '', place: '', rule: messageOf(error) }])
       log.error({ catalog: folder.name, ...cause }, 'catalog not reloaded: the one from before keeps serving')
     }
   }

@@ -2,7 +2,8 @@
 // https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx#lifecycle
 
 import { APP_FEATURES } from '../../../protocol/apps.ts'
-import { createChannel, type ScreenParams } from './screen-channel.ts'
+import type { JsonObject } from '../connection/json.ts'
+import { createChannel } from './screen-channel.ts'
 import { createAnswers, type ScreenHost } from './screen-methods.ts'
 
 const PROTOCOL_VERSION = '2026-01-26'
@@ -78,7 +79,7 @@ export async function openScreen (parent: HTMLElement, options: ScreenOptions): 
     channel.notify('ui/notifications/host-context-changed', { containerDimensions: describeContainer() })
   })
 
-  function receive (method: string, params: ScreenParams): void {
+  function receive (method: string, params: JsonObject): void {
     if (method === 'ui/notifications/sandbox-proxy-ready') start()
     if (method === 'ui/notifications/initialized') show()
     if (method === 'ui/notifications/size-changed') resize(params.height)
@@ -169,7 +170,7 @@ function createFrame (
   { sandboxUrl, resource: { meta = {} }, tool, theme }: ScreenOptions
 ): HTMLIFrameElement {
   const { csp = null, permissions = {}, prefersBorder = true } = meta
-  const { name, title = name }: ScreenParams = { ...tool }
+  const { name, title = name }: JsonObject = { ...tool }
   const frame = document.createElement('iframe')
   frame.title = `Screen of ${title}`
   frame.setAttribute('sandbox', 'allow-scripts allow-same-origin')

@@ -1,10 +1,10 @@
 // JSON-RPC between the page and the frame of a screen.
 // https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx#transport-layer
 
+import { isRecord, type JsonObject } from '../connection/json.ts'
+
 const MAX_OPEN_REQUESTS = 100
 const MAX_MESSAGES_PER_SECOND = 1000
-
-export type ScreenParams = { readonly [name: string]: unknown }
 
 /** An error that a screen receives. */
 export class ScreenRefusal extends Error {
@@ -21,8 +21,8 @@ interface ScreenChannelOptions {
   /** The origin of the frame. Messages of other origins, and of other windows, are ignored. */
   readonly origin: string
   /** Answers a request of the screen. The screen receives what it rejects with. */
-  answer (method: string, params: ScreenParams): Promise<object>
-  receive (method: string, params: ScreenParams): void
+  answer (method: string, params: JsonObject): Promise<object>
+  receive (method: string, params: JsonObject): void
   /** Called when the screen sends messages too fast. `problem` is for people. */
   onFlood (problem: string): void
 }
@@ -56,16 +56,16 @@ export function createChannel (
     if (pace.count > MAX_MESSAGES_PER_SECOND) {
       return onFlood(`The screen was closed: it sent over ${MAX_MESSAGES_PER_SECOND} messages in a second.`)
     }
-    if (!hasMembers(data) || data.jsonrpc !== '2.0') return
+    if (!isRecord(data) || data.jsonrpc !== '2.0') return
     const { id, method } = data
-    const params = hasMembers(data.params) ? data.params : {}
+    const params = isRecord(data.params) ? data.params : {}
     if (typeof method !== 'string') waiting.get(id)?.()
     else if (typeof id === 'string' || typeof id === 'number') respond(id, method, params)
     else if (method === 'notifications/cancelled') cancel(params.requestId)
     else receive(method, params)
   }
 
-  async function respond (id: string | number, method: string, params: ScreenParams): Promise<void> {
+  async function respond (id: string | number, method: string, params: JsonObject): Promise<void> {
     const problem = open.has(id)
       ? `The id ${id} is of a request that is still open.`
       : open.size < MAX_OPEN_REQUESTS
@@ -102,14 +102,10 @@ export function createChannel (
 }
 
 function toError (error: unknown): object {
-  const { code, message, data } = hasMembers(error) ? error : {}
+  const { code, message, data } = isRecord(error) ? error : {}
   return {
     code: Number.isInteger(code) ? code : -32603,
     message: typeof message === 'string' ? message : String(error),
     ...(data !== undefined && { data })
   }
-}
-
-export function hasMembers (value: unknown): value is ScreenParams {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

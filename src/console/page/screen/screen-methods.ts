@@ -1,7 +1,8 @@
 // What a screen may ask of the console, beside what the console passes on to the service.
 // https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx#communication-protocol
 
-import { hasMembers, ScreenRefusal, type ScreenParams } from './screen-channel.ts'
+import { isRecord, toPretty, type JsonObject } from '../connection/json.ts'
+import { ScreenRefusal } from './screen-channel.ts'
 
 export interface ScreenHost {
   /**
@@ -31,9 +32,9 @@ const LINKS = ['https:', 'http:', 'mailto:']
 /** @param initialize makes the result of `ui/initialize`. */
 export function createAnswers (
   { request, onContext, onMessage, onLink }: ScreenHost, initialize: () => object
-): (method: string, params: ScreenParams) => Promise<object> {
+): (method: string, params: JsonObject) => Promise<object> {
   const mayCall = createVisibilityCheck(request)
-  const own = new Map<string, (params: ScreenParams) => object>([
+  const own = new Map<string, (params: JsonObject) => object>([
     ['ui/initialize', initialize],
     ['ping', () => ({})],
     ['ui/request-display-mode', () => ({ mode: 'inline' })],
@@ -78,9 +79,9 @@ function createVisibilityCheck (request: ScreenHost['request']): (name: unknown)
     let cursor: unknown
     do {
       const page = await request('tools/list', cursor === undefined ? {} : { cursor })
-      const { tools: listed, nextCursor } = hasMembers(page) ? page : {}
+      const { tools: listed, nextCursor } = isRecord(page) ? page : {}
       for (const tool of Array.isArray(listed) ? listed : []) {
-        if (hasMembers(tool)) tools.set(tool.name, isForScreens(tool))
+        if (isRecord(tool)) tools.set(tool.name, isForScreens(tool))
       }
       cursor = nextCursor
     } while (typeof cursor === 'string')
@@ -94,8 +95,8 @@ function createVisibilityCheck (request: ScreenHost['request']): (name: unknown)
   }
 }
 
-function isForScreens ({ _meta: meta }: ScreenParams): boolean {
-  const ui = hasMembers(meta) && hasMembers(meta.ui) ? meta.ui : {}
+function isForScreens ({ _meta: meta }: JsonObject): boolean {
+  const ui = isRecord(meta) && isRecord(meta.ui) ? meta.ui : {}
   return !Array.isArray(ui.visibility) || ui.visibility.includes('app')
 }
 
@@ -103,17 +104,17 @@ function isForScreens ({ _meta: meta }: ScreenParams): boolean {
 function toText (content: unknown, structuredContent?: unknown): string {
   const blocks = content === undefined && structuredContent !== undefined ? [] : [content].flat()
   const lines = blocks.map((block) => {
-    if (!hasMembers(block) || typeof block.type !== 'string') {
+    if (!isRecord(block) || typeof block.type !== 'string') {
       throw new ScreenRefusal(-32602, 'content must be a list of content blocks')
     }
     return typeof block.text === 'string' ? block.text : `[${toName(block)}]`
   })
-  if (structuredContent !== undefined) lines.push(JSON.stringify(structuredContent, undefined, 2))
+  if (structuredContent !== undefined) lines.push(toPretty(structuredContent))
   return lines.join('\n')
 }
 
 /** Names a block that is no text, such as `image, image/png`. */
-function toName ({ type, name, uri, mimeType, resource }: ScreenParams): string {
-  const { uri: inner } = hasMembers(resource) ? resource : {}
+function toName ({ type, name, uri, mimeType, resource }: JsonObject): string {
+  const { uri: inner } = isRecord(resource) ? resource : {}
   return [type, name, uri ?? inner, mimeType].filter((part) => typeof part === 'string').join(', ')
 }

@@ -1,0 +1,40 @@
+// Opens the console of `trivet dev`, and the callers that its author picks, where the settings allow it.
+
+import { isLoopback } from '../base/addresses.ts'
+import { openAuthorConsole, type AuthorConsole } from '../console/author-console.ts'
+import { PickedCallers, type PickedCaller } from '../console/picked-callers.ts'
+import { ConfigError } from '../ops/config/config.ts'
+import type { Config } from '../ops/config/settings.ts'
+
+interface AuthorChoices {
+  /** `undefined`: the author has not said who calls. */
+  readonly caller: PickedCaller | undefined
+  readonly hasConsole: boolean
+}
+
+interface OpenedConsole {
+  /** Absent if the service checks tokens, or if others reach it. */
+  readonly callers?: PickedCallers
+  readonly authorConsole?: AuthorConsole
+}
+
+/** Rejects with a ConfigError if a caller is named where tokens are checked, or where others reach it. */
+export async function openConsole (
+  { host, auth, path: endpoint }: Config, { caller, hasConsole }: AuthorChoices,
+  page: { readonly folder: string, readonly version: string }
+): Promise<OpenedConsole> {
+  const modes = auth.filter((mode) => mode !== 'none')
+  if (caller !== undefined && modes.length > 0) {
+    throw new ConfigError([
+      '--subject and --scopes say who calls, and ' +
+        `TRIVET_AUTH=${modes.join(',')} asks for tokens: leave one out`
+    ])
+  }
+  if (caller !== undefined && !isLoopback(host)) {
+    throw new ConfigError([`--subject and --scopes need a loopback address, and HOST is ${host}`])
+  }
+  if (!isLoopback(host)) return {}
+  const callers = modes.length > 0 ? {} : { callers: new PickedCallers(caller ?? { scopes: [] }) }
+  if (!hasConsole) return callers
+  return { ...callers, authorConsole: await openAuthorConsole({ ...page, endpoint, ...callers }) }
+}

@@ -1,0 +1,50 @@
+// What a service gets that runs as a process of its own: what the process knows, and what it may do.
+
+import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
+import type { AuthorConsole } from '../console/author-console.ts'
+import type { HealthReport } from '../http/readiness.ts'
+import type { ServiceLog } from '../ops/log/log.ts'
+import type { MetricValues } from '../ops/metrics/added-metrics.ts'
+import type { MetricSources } from '../ops/metrics/metrics.ts'
+import type { MemoryLimits } from '../ops/overload/pressure.ts'
+
+export type Build = MetricSources['build']
+
+/** All workers of the service, as one of them sees them. */
+export interface Workers {
+  /** The number of processes among which the limits of a replica are divided. */
+  readonly count: number
+  /** Adds up the metrics of all. */
+  metrics (): Promise<string>
+  /** Reports the parts of all. Ready if one worker is. */
+  health (): Promise<HealthReport>
+}
+
+/** What a worker says to the others. */
+export interface WorkerReports {
+  metrics (): Promise<MetricValues>
+  health (): Promise<HealthReport>
+}
+
+/** What the process says about itself. */
+export interface ProcessFacts {
+  /** The memory to watch. The memory of the machine by default, and the heap that V8 reports. */
+  readonly memory?: MemoryLimits | undefined
+  /** Present if the service shall measure itself and have an admin app. */
+  readonly build?: Build | undefined
+  /** Present in one of several workers. */
+  readonly workers?: Workers | undefined
+  /** By which operators change tasks at the admin address. Without it they cannot. */
+  readonly adminToken?: string | undefined
+}
+
+/** The dependencies of a service that runs as a process of its own. */
+export interface OwnProcess extends ProcessFacts {
+  readonly guard: LoadGuard
+  /** Takes the place of the option `logger`. */
+  readonly log?: ServiceLog
+  /** Ends the start when it aborts: all that is open is closed, and `createService` rejects. */
+  readonly signal?: AbortSignal
+  /** Served beside the endpoint. */
+  readonly authorConsole?: AuthorConsole | undefined
+}

@@ -1,0 +1,127 @@
+// Chooses who the page calls as, and what its host can do.
+
+import { useState } from 'preact/hooks'
+import {
+  abilities, bearerToken, chooseAbilities, chooseIdentity, identity, type Abilities
+} from './connection/caller.ts'
+import type { ConsoleState } from './connection/console-state.ts'
+import { isRecord, parseTyped, toPretty } from './connection/json.ts'
+
+interface CallerPanelProps { readonly state: ConsoleState }
+
+export function CallerPanel ({ state }: CallerPanelProps) {
+  return (
+    <details class='caller'>
+      <summary>Called as <strong>{describeCaller(state)}</strong></summary>
+      <div class='panel'>
+        {state.callers === 'picked'
+          ? <IdentityForm state={state} key={JSON.stringify(identity.value)} />
+          : <TokenField />}
+        <AbilityToggles />
+      </div>
+    </details>
+  )
+}
+
+function describeCaller ({ callers, caller }: ConsoleState): string {
+  if (callers === 'token') return bearerToken.value === '' ? 'nobody, no token' : 'the holder of the token'
+  const { subject, scopes } = identity.value ?? caller
+  const name = subject === undefined || subject === '' ? 'nobody' : subject
+  return scopes.length === 0 ? `${name}, no scopes` : `${name}, ${scopes.join(' ')}`
+}
+
+function IdentityForm ({ state }: CallerPanelProps) {
+  const chosen = identity.value ?? { ...state.caller, claims: {} }
+  const [subject, setSubject] = useState(chosen.subject ?? '')
+  const [scopes, setScopes] = useState(chosen.scopes.join(' '))
+  const hasClaims = Object.keys(chosen.claims).length > 0
+  const [claims, setClaims] = useState(() => hasClaims ? toPretty(chosen.claims) : '')
+  const parsed = claims.trim() === '' ? { value: {} } : parseTyped(claims)
+  const problem = 'problem' in parsed ? parsed.problem : isRecord(parsed.value) ? '' : 'Claims are an object.'
+  const names = scopes.split(/\s+/).filter((name) => name !== '')
+  const toggle = (scope: string) => {
+    setScopes((names.includes(scope) ? names.filter((one) => one !== scope) : [...names, scope]).join(' '))
+  }
+  const apply = (event: Event) => {
+    event.preventDefault()
+    if (problem !== '' || !('value' in parsed) || !isRecord(parsed.value)) return
+    chooseIdentity({ subject: subject.trim(), scopes: names, claims: parsed.value })
+  }
+  return (
+    <form onSubmit={apply} aria-label='Caller'>
+      <div class='field'>
+        <label for='caller-subject'>Subject</label>
+        <input
+          id='caller-subject' value={subject} autocomplete='off' spellcheck={false}
+          onInput={(event) => setSubject(event.currentTarget.value)}
+        />
+      </div>
+      <div class='field'>
+        <label for='caller-scopes'>Scopes</label>
+        <input
+          id='caller-scopes' value={scopes} autocomplete='off' spellcheck={false}
+          onInput={(event) => setScopes(event.currentTarget.value)}
+        />
+        <div class='checkboxes'>
+          {state.scopes.map((scope) => (
+            <label key={scope} class='inline'>
+              <input type='checkbox' checked={names.includes(scope)} onChange={() => toggle(scope)} />
+              {scope}
+            </label>
+          ))}
+        </div>
+      </div>
+      <div class='field'>
+        <label for='caller-claims'>Claims <span class='faint'>(JSON)</span></label>
+        <textarea
+          id='caller-claims' class='code' rows={2} spellcheck={false} value={claims} placeholder='{}'
+          aria-invalid={problem !== ''} onInput={(event) => setClaims(event.currentTarget.value)}
+        />
+        {problem !== '' && <span class='bad'>{problem}</span>}
+      </div>
+      <div class='row'>
+        <button type='submit' class='primary'>Call as this caller</button>
+        {identity.value !== undefined && (
+          <button type='button' onClick={() => chooseIdentity(undefined)}>As by default</button>
+        )}
+      </div>
+    </form>
+  )
+}
+
+/** The service checks tokens of an issuer: the page cannot make one. */
+function TokenField () {
+  return (
+    <div class='field'>
+      <label for='caller-token'>Access token</label>
+      <input
+        id='caller-token' type='password' autocomplete='off' value={bearerToken.value}
+        onChange={(event) => { bearerToken.value = event.currentTarget.value.trim() }}
+      />
+      <div class='about'>The page forgets the token when it is closed.</div>
+    </div>
+  )
+}
+
+const ABILITIES: ReadonlyArray<readonly [keyof Abilities, string, string]> = [
+  ['tasks', 'Tasks', 'A long call may go on as a task.'],
+  ['elicitation', 'Questions', 'A tool may ask you while it runs.'],
+  ['screens', 'Screens', 'The page shows the screens of tools.']
+]
+
+function AbilityToggles () {
+  return (
+    <fieldset class='field group'>
+      <legend>This host has</legend>
+      {ABILITIES.map(([name, label, text]) => (
+        <label key={name} class='inline'>
+          <input
+            type='checkbox' checked={abilities.value[name]}
+            onChange={(event) => chooseAbilities({ [name]: event.currentTarget.checked })}
+          />
+          {label} <span class='faint'>{text}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}

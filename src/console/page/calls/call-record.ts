@@ -1,0 +1,155 @@
+// Calls, as the page keeps them: the newest first, in the tab's storage too, so that a reload keeps them.
+
+import { computed, signal } from '@preact/signals'
+import type { Task } from '../../../protocol/tasks.ts'
+import type { PageCaller } from '../connection/caller.ts'
+import { isRecord, type JsonObject } from '../connection/json.ts'
+import type { SentRequest } from '../connection/request.ts'
+import { keepInTab, readOfTab } from '../connection/tab-storage.ts'
+
+export interface CallProgress {
+  readonly progress: number
+  readonly total?: number | undefined
+  readonly message?: string | undefined
+}
+
+export interface LogLine {
+  readonly level: string
+  readonly logger?: string | undefined
+  readonly data: unknown
+}
+
+/** What happened to a call, and when, in milliseconds since its start. */
+export interface Moment { readonly afterMs: number, readonly text: string }
+
+export interface CallFailure {
+  readonly message: string
+  readonly code?: number | undefined
+  readonly status?: number | undefined
+  readonly data?: unknown
+  /** The scopes that the service asks for. */
+  readonly scopes?: readonly string[] | undefined
+}
+
+/** A question of the service, such as `elicitation/create`. */
+export interface Asked { readonly method: string, readonly params: JsonObject }
+
+/** A task, as `tasks/get` shows it. */
+export interface TaskView extends Task {
+  readonly inputRequests?: { readonly [key: string]: Asked }
+  readonly result?: JsonObject
+  readonly error?: CallFailure
+}
+
+/**
+ * `asking`: the service waits for answers. `task`: the call goes on as a task. `lost`: the page was closed
+ * before the answer came.
+ */
+export type CallStatus = 'running' | 'asking' | 'task' | 'complete' | 'failed' | 'cancelled' | 'lost'
+
+export type CallMethod = 'tools/call' | 'prompts/get' | 'resources/read'
+
+export interface CallRecord {
+  readonly id: number
+  /** The primitive that was called. */
+  readonly key: string
+  readonly method: CallMethod
+  readonly params: JsonObject
+  readonly caller: PageCaller
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  readonly durationMs?: number | undefined
+  readonly status: CallStatus
+  readonly progress?: CallProgress | undefined
+  readonly log: readonly LogLine[]
+  readonly moments: readonly Moment[]
+  readonly sent?: SentRequest | undefined
+  /** Present while the service asks. */
+  readonly questions?: { readonly [key: string]: Asked } | undefined
+  readonly requestState?: string | undefined
+  readonly task?: TaskView | undefined
+  readonly result?: JsonObject | undefined
+  readonly failure?: CallFailure | undefined
+}
+
+const MAX_CALLS = 50
+const MAX_LOG_LINES = 500
+const MAX_MOMENTS = 200
+/** Of JSON in the tab's storage. */
+const MAX_KEPT_CHARS = 1_000_000
+
+export const calls = signal<readonly CallRecord[]>(readCalls(readOfTab('calls')))
+
+export const shownCallId = signal<number | undefined>(calls.value[0]?.id)
+
+export const shownCall = computed(() => calls.value.find(({ id }) => id === shownCallId.value))
+
+type NewCall = Pick<CallRecord, 'key' | 'method' | 'params' | 'caller'>
+
+/** Adds a call that begins now. Returns its id. */
+export function addCall (call: NewCall): number {
+  const id = Math.max(0, ...calls.value.map((one) => one.id)) + 1
+  const record: CallRecord = { ...call, id, startedAt: Date.now(), status: 'running', log: [], moments: [] }
+  calls.value = [record, ...calls.value].slice(0, MAX_CALLS)
+  return id
+}
+
+export function callOf (id: number): CallRecord | undefined {
+  return calls.value.find((call) => call.id === id)
+}
+
+/** Changes a call, if it is still kept. */
+export function updateCall (id: number, change: Partial<CallRecord>): void {
+  calls.value = calls.value.map((call) => call.id === id ? { ...call, ...change } : call)
+  if (change.status !== undefined) keepCalls()
+}
+
+export function addLogLine (id: number, line: LogLine): void {
+  const { log = [] } = callOf(id) ?? {}
+  updateCall(id, { log: [...log, line].slice(-MAX_LOG_LINES) })
+}
+
+/** Adds a moment, unless the last one has the same text. */
+export function addMoment (id: number, text: string): void {
+  const call = callOf(id)
+  if (call === undefined || call.moments.at(-1)?.text === text) return
+  const moment = { afterMs: Date.now() - call.startedAt, text }
+  updateCall(id, { moments: [...call.moments, moment].slice(-MAX_MOMENTS) })
+}
+
+export function forgetCalls (): void {
+  calls.value = calls.value.filter(isOpen)
+  keepCalls()
+}
+
+export function isOpen ({ status }: CallRecord): boolean {
+  return status === 'running' || status === 'asking' || status === 'task'
+}
+
+/** Keeps the newest calls that fit. A result that is too large alone is left out. */
+function keepCalls (): void {
+  let room = MAX_KEPT_CHARS
+  const kept: CallRecord[] = []
+  for (const call of calls.value) {
+    const whole = JSON.stringify(call).length
+    const one = whole <= room / 2 ? call : { ...call, result: undefined, log: [], task: undefined }
+    room -= one === call ? whole : JSON.stringify(one).length
+    if (room < 0) break
+    kept.push(one)
+  }
+  keepInTab('calls', kept)
+}
+
+/** A call that was open when the page was closed is lost, unless it is a task. */
+function readCalls (stored: unknown): readonly CallRecord[] {
+  if (!Array.isArray(stored)) return []
+  return stored.filter(isKept).map((call) => isOpen(call) && call.task === undefined
+    ? { ...call, status: 'lost', questions: undefined }
+    : call)
+}
+
+function isKept (stored: unknown): stored is CallRecord {
+  return isRecord(stored) && typeof stored.id === 'number' && typeof stored.key === 'string' &&
+    isRecord(stored.params) && isRecord(stored.caller) && Array.isArray(stored.log) &&
+    Array.isArray(stored.moments)
+}

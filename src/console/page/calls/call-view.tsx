@@ -1,0 +1,128 @@
+// One call: how it goes, what it asks, and its answer.
+
+import { signal } from '@preact/signals'
+import { toCurl } from '../connection/curl.ts'
+import { chooseIdentity, identity } from '../connection/caller.ts'
+import { consoleState } from '../connection/console-state.ts'
+import { fillDraft } from '../form/drafts.ts'
+import { entryByKey, select } from '../lists/catalog.ts'
+import { Code, JsonCode } from '../parts/code.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import { CallResult } from '../result/call-result.tsx'
+import { isOpen, type CallFailure, type CallRecord } from './call-record.ts'
+import { CallTrace } from './call-trace.tsx'
+import { Questions } from './questions.tsx'
+import { cancelCall, startCall } from './run-call.ts'
+import { StatusChip } from './status.tsx'
+
+interface CallViewProps { readonly call: CallRecord }
+
+export function CallView ({ call }: CallViewProps) {
+  const { id, key, questions } = call
+  const title = entryByKey.value.get(key)?.title ?? key
+  return (
+    <div class='call'>
+      <div class='row head'>
+        <h2>{title}</h2>
+        <StatusChip call={call} />
+        <span class='spring' />
+        {isOpen(call)
+          ? <button type='button' onClick={() => cancelCall(id)}>Cancel</button>
+          : <RepeatButtons call={call} />}
+      </div>
+      {call.status === 'running' && <Progress call={call} />}
+      {questions !== undefined && (
+        <Questions key={Object.keys(questions).join()} callId={id} questions={questions} />
+      )}
+      <CallTrace call={call} />
+      {call.failure !== undefined && <Failure call={call} failure={call.failure} />}
+      <Answer call={call} />
+    </div>
+  )
+}
+
+function RepeatButtons ({ call }: CallViewProps) {
+  return (
+    <>
+      <button type='button' onClick={() => editCall(call)}>Edit</button>
+      <button type='button' onClick={() => startCall(call)}>Repeat</button>
+    </>
+  )
+}
+
+/** Puts the arguments of a call into the form of its primitive. */
+export function editCall ({ key, params }: CallRecord): void {
+  if (params.arguments !== undefined) fillDraft(key, params.arguments)
+  select(key)
+}
+
+function Progress ({ call: { progress } }: CallViewProps) {
+  if (progress === undefined) return <progress aria-label='Progress' />
+  const { progress: value, total, message } = progress
+  return (
+    <div class='progress'>
+      {total === undefined
+        ? <progress aria-label='Progress' />
+        : <progress aria-label='Progress' value={value} max={total} />}
+      <span>{total === undefined ? value : `${value} of ${total}`}</span>
+      {message !== undefined && <span class='faint'>{message}</span>}
+    </div>
+  )
+}
+
+function Failure ({ call, failure }: CallViewProps & { readonly failure: CallFailure }) {
+  const { code, status, message, data, scopes = [] } = failure
+  const { callers, caller: { subject = '' } = {} } = consoleState.value ?? {}
+  const held = call.caller.identity ?? { subject, claims: {} }
+  const codes = [code !== undefined && `code ${code}`, status !== undefined && `HTTP ${status}`]
+  const repeatWithScopes = () => {
+    chooseIdentity({ ...held, scopes })
+    startCall(call, { ...call.caller, identity: identity.value })
+  }
+  return (
+    <div class='failure'>
+      <p class='row'>
+        <strong>{message}</strong>
+        <span class='faint'>{codes.filter(Boolean).join(', ')}</span>
+      </p>
+      {scopes.length > 0 && (
+        <p class='row'>
+          It needs the scopes <code>{scopes.join(' ')}</code>
+          {callers === 'picked' && (
+            <button type='button' class='small' onClick={repeatWithScopes}>Call with these scopes</button>
+          )}
+        </p>
+      )}
+      {data !== undefined && <JsonCode value={data} label='Data of the error' />}
+    </div>
+  )
+}
+
+const VIEWS = ['Answer', 'JSON', 'Request', 'curl'] as const
+
+/** Stays from one call to the next. */
+const chosenView = signal<string>('Answer')
+
+function Answer ({ call }: CallViewProps) {
+  const { sent, result } = call
+  const view = chosenView.value
+  return (
+    <Tabs
+      id='answer' label='Views of the call' names={VIEWS} chosen={view}
+      onChoose={(name) => { chosenView.value = name }}
+    >
+      {view === 'Answer' && (result === undefined
+        ? <p class='faint'>{isOpen(call) ? 'No answer yet.' : 'No result.'}</p>
+        : <CallResult call={call} result={result} />)}
+      {view === 'JSON' && (result === undefined
+        ? <p class='faint'>No result.</p>
+        : <JsonCode value={result} label='Result as JSON' />)}
+      {view === 'Request' && (sent === undefined
+        ? <p class='faint'>Nothing was sent.</p>
+        : <JsonCode value={sent.message} label='Request as JSON' />)}
+      {view === 'curl' && (sent === undefined
+        ? <p class='faint'>Nothing was sent.</p>
+        : <Code text={toCurl(sent)} label='The request as a curl command' />)}
+    </Tabs>
+  )
+}

@@ -1,0 +1,54 @@
+// What to write into other clients, so that they use this service.
+
+import { consoleState } from './connection/console-state.ts'
+import { toPretty } from './connection/json.ts'
+import { Code } from './parts/code.tsx'
+
+export function ConnectPanel () {
+  const { endpoint = '/mcp', catalog } = consoleState.value ?? {}
+  const url = new URL(endpoint, location.href).href
+  const name = catalog?.name ?? 'my-server'
+  return (
+    <div class='connect'>
+      {toSections(url, name).map(({ client, place, text }) => (
+        <section key={client}>
+          <h3>{client}</h3>
+          <p class='faint'>{place}</p>
+          <Code text={text} label={`Configuration of ${client}`} />
+        </section>
+      ))}
+    </div>
+  )
+}
+
+function toSections (url: string, name: string) {
+  return [
+    {
+      client: 'Claude Code',
+      place: 'In a terminal:',
+      text: `claude mcp add --transport http ${name} ${url}`
+    },
+    { client: 'Cursor', place: 'In .cursor/mcp.json:', text: toPretty({ mcpServers: { [name]: { url } } }) },
+    {
+      client: 'VS Code',
+      place: 'In .vscode/mcp.json:',
+      text: toPretty({ servers: { [name]: { type: 'http', url } } })
+    },
+    {
+      client: 'Inspector',
+      place: 'In a terminal:',
+      text: `npx @modelcontextprotocol/inspector --transport http --server-url ${url}`
+    },
+    {
+      client: 'Official client for TypeScript',
+      place: 'With npm install @modelcontextprotocol/client:',
+      text: [
+        "import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'",
+        '',
+        "const client = new Client({ name: 'my-client', version: '1.0.0' })",
+        `await client.connect(new StreamableHTTPClientTransport(new URL('${url}')))`,
+        'console.log(await client.listTools())'
+      ].join('\n')
+    }
+  ]
+}

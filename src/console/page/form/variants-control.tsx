@@ -1,0 +1,42 @@
+// A value that has one of several schemas: the person chooses which.
+
+import { useState } from 'preact/hooks'
+import { useStable } from '../parts/memo.ts'
+import { Field, type ControlProps } from './field.tsx'
+import { looksLike, toFirstValue, toItemValue, type Variant } from './field-kinds.ts'
+
+export function VariantsControl (
+  { variants, id, label, root, value, isRequired, onValue }: ControlProps & { variants: readonly Variant[] }
+) {
+  const [chosen, setChosen] = useState(() => Math.max(0, findVariant(variants)))
+  function findVariant (among: readonly Variant[]): number {
+    return among.findIndex(({ schema }) => looksLike(value, schema, root))
+  }
+  const current = variants[chosen]
+  // The value may have come from elsewhere, such as the tab with JSON.
+  const fits = current !== undefined && looksLike(value, current.schema, root)
+  const index = fits || findVariant(variants) === -1 ? chosen : findVariant(variants)
+  const variant = variants[index]
+  const onChange = useStable((_: string | number, next: unknown) => onValue(next))
+  return (
+    <div class='fields'>
+      <select
+        aria-label={`Variant of ${label}`} value={String(index)}
+        onChange={(event) => {
+          const next = Number(event.currentTarget.value)
+          const { schema } = variants[next] ?? { schema: {} }
+          setChosen(next)
+          onValue(toFirstValue(schema, root, true) ?? toItemValue(schema, root))
+        }}
+      >
+        {variants.map((one, at) => <option key={at} value={String(at)}>{one.label}</option>)}
+      </select>
+      {variant !== undefined && (
+        <Field
+          key={index} name={index} label={variant.label} id={`${id}.${index}`} schema={variant.schema}
+          isRequired={isRequired || value !== undefined} {...{ root, value, onChange }}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,138 @@
+// What is served, with a filter, and above it what the last load has found.
+
+import { computed, signal } from '@preact/signals'
+import { consoleState, type FileProblem } from '../connection/console-state.ts'
+import { toClock } from '../header.tsx'
+import { memo } from '../parts/memo.ts'
+import { entries, listProblem, select, selectedKey, toFragment } from './catalog.ts'
+import { ENTRY_GROUPS, type ServedEntry } from './entries.ts'
+import { reportOf } from './problems.ts'
+
+const filter = signal('')
+
+/** Whether the lists are open on a narrow screen, where they hide what is selected. */
+const isOpen = signal(false)
+
+const found = computed(() => {
+  const words = filter.value.toLowerCase().split(/\s+/).filter((word) => word !== '')
+  return entries.value?.filter(({ searched }) => words.every((word) => searched.includes(word)))
+})
+
+const groups = computed(() => ENTRY_GROUPS.map(
+  (name) => ({ name, entries: found.value?.filter(({ group }) => group === name) ?? [] })
+).filter((group) => group.entries.length > 0))
+
+export function Sidebar () {
+  return (
+    <nav aria-label='Catalog' class={isOpen.value ? 'sidebar is-open' : 'sidebar'}>
+      <button
+        type='button' class='menu' aria-expanded={isOpen.value}
+        onClick={() => { isOpen.value = !isOpen.value }}
+      >
+        Catalog
+      </button>
+      <div class='lists'>
+        <LoadReport />
+        <div class='filter'>
+          <label for='filter' class='unseen'>Filter</label>
+          <input
+            id='filter' type='search' placeholder='Filter ( / )' autocomplete='off' spellcheck={false}
+            value={filter.value} onInput={(event) => { filter.value = event.currentTarget.value }}
+            onKeyDown={openFirst}
+          />
+        </div>
+        {listProblem.value !== undefined && <p class='bad' role='alert'>{listProblem.value}</p>}
+        {entries.value === undefined && listProblem.value === undefined && <p class='faint'>Loading…</p>}
+        <div role='status' class='unseen'>
+          {filter.value !== '' && `${found.value?.length ?? 0} found`}
+        </div>
+        {found.value?.length === 0 && listProblem.value === undefined && (
+          <p class='faint'>
+            {filter.value === '' ? 'This caller sees nothing.' : 'Nothing fits the filter.'}
+          </p>
+        )}
+        {groups.value.map(({ name, entries }) => <GroupList key={name} name={name} entries={entries} />)}
+      </div>
+    </nav>
+  )
+}
+
+function openFirst (event: KeyboardEvent): void {
+  const [first] = groups.value[0]?.entries ?? []
+  if (event.key === 'Enter' && first !== undefined) select(first.key)
+}
+
+function GroupList ({ name, entries }: { readonly name: string, readonly entries: readonly ServedEntry[] }) {
+  return (
+    <section aria-labelledby={`group-${name}`}>
+      <h2 id={`group-${name}`}>{name} <span class='note'>{entries.length}</span></h2>
+      <ul class='entries'>
+        {entries.map((entry) => {
+          const { problems = [], advice = [] } = reportOf(entry.key) ?? {}
+          return (
+            <EntryLink
+              key={entry.key} fragment={toFragment(entry.key)} title={entry.title} name={entry.name}
+              isSelected={entry.key === selectedKey.value} problems={problems.length} advice={advice.length}
+            />
+          )
+        })}
+      </ul>
+    </section>
+  )
+}
+
+interface EntryLinkProps {
+  readonly fragment: string
+  readonly title: string
+  readonly name: string
+  readonly isSelected: boolean
+  readonly problems: number
+  readonly advice: number
+}
+
+const EntryLink = memo(({ fragment, title, name, isSelected, problems, advice }: EntryLinkProps) => (
+  <li>
+    <a
+      href={fragment} aria-current={isSelected ? 'true' : undefined}
+      onClick={() => { isOpen.value = false }}
+    >
+      <span class='title'>{title}</span>
+      {problems > 0 && <span class='sign bad'>✕ {problems}<span class='unseen'> problems</span></span>}
+      {advice > 0 && <span class='sign warn'>! {advice}<span class='unseen'> pieces of advice</span></span>}
+      {name !== title && <span class='name'>{name}</span>}
+    </a>
+  </li>
+))
+
+function LoadReport () {
+  const { failure, advice = [], loadedAt = 0 } = consoleState.value?.catalog ?? {}
+  return (
+    <>
+      {failure !== undefined && (
+        <section class='report failed' role='alert' aria-label='The last load failed'>
+          <p><strong>The last load failed.</strong> The catalog of {toClock(loadedAt)} is still served.</p>
+          <ProblemList problems={failure.problems} />
+        </section>
+      )}
+      {advice.length > 0 && (
+        <details class='report'>
+          <summary>Advice <span class='note'>{advice.length}</span></summary>
+          <ProblemList problems={advice} />
+        </details>
+      )}
+    </>
+  )
+}
+
+export function ProblemList ({ problems }: { readonly problems: readonly FileProblem[] }) {
+  return (
+    <ul class='problems'>
+      {problems.map(({ file, place, message }, index) => (
+        <li key={index}>
+          <code>{file}{place !== undefined && place !== '' && `:${place}`}</code>
+          <span>{message}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,103 @@
+// The selected primitive: what it is, and a form to call it.
+
+import { consoleState } from '../connection/console-state.ts'
+import { isRecord } from '../connection/json.ts'
+import { entries, selectedEntry, selectedKey } from '../lists/catalog.ts'
+import type { ServedEntry, ListedPrimitive } from '../lists/entries.ts'
+import { reportOf } from '../lists/problems.ts'
+import { ProblemList } from '../lists/sidebar.tsx'
+import { JsonCode } from '../parts/code.tsx'
+import { PromptForm } from './prompt-form.tsx'
+import { ResourceReader } from './resource-reader.tsx'
+import { TemplateForm } from './template-form.tsx'
+import { ToolForm } from './tool-form.tsx'
+
+export function Selected () {
+  const entry = selectedEntry.value
+  return (
+    <main>
+      {entry === undefined ? <NothingSelected /> : <Details key={entry.key} entry={entry} />}
+    </main>
+  )
+}
+
+function NothingSelected () {
+  const key = selectedKey.value
+  if (key === '' || entries.value === undefined) {
+    return (
+      <div class='empty'>
+        <h2>Choose something to call</h2>
+        <p class='faint'>Press / to filter the list. Ctrl Enter or ⌘ Enter calls what is shown.</p>
+      </div>
+    )
+  }
+  return (
+    <div class='empty'>
+      <h2>Not offered</h2>
+      <p><code>{key}</code> does not exist, or this caller may not see it.</p>
+    </div>
+  )
+}
+
+function Details ({ entry }: { readonly entry: ServedEntry }) {
+  const { key, title, name, primitive } = entry
+  const shown = shownOf(primitive)
+  const file = consoleState.value?.files[key]
+  const { problems = [], advice = [] } = reportOf(key) ?? {}
+  return (
+    <article>
+      <h2>{title}</h2>
+      <p class='facts'>
+        <code>{name}</code>
+        {file !== undefined && <span class='faint'>{file}</span>}
+        {badgesOf(primitive).map((badge) => <span key={badge} class='badge'>{badge}</span>)}
+      </p>
+      {typeof shown.description === 'string' && <p class='description'>{shown.description}</p>}
+      {problems.length > 0 && <ProblemList problems={problems} />}
+      {advice.length > 0 && <ProblemList problems={advice} />}
+      <CallForm entry={entry} />
+      <details class='definition'>
+        <summary>Definition</summary>
+        <JsonCode value={shown} label={`Definition of ${title}`} />
+      </details>
+    </article>
+  )
+}
+
+function CallForm ({ entry }: { readonly entry: ServedEntry }) {
+  const { key, title, primitive } = entry
+  switch (primitive.kind) {
+    case 'tool': return <ToolForm entryKey={key} title={title} tool={primitive.tool} />
+    case 'prompt': return <PromptForm entryKey={key} title={title} prompt={primitive.prompt} />
+    case 'resource': return <ResourceReader entryKey={key} title={title} resource={primitive.resource} />
+    case 'template': return <TemplateForm entryKey={key} title={title} template={primitive.template} />
+  }
+}
+
+function shownOf (primitive: ListedPrimitive) {
+  switch (primitive.kind) {
+    case 'tool': return primitive.tool
+    case 'prompt': return primitive.prompt
+    case 'resource': return primitive.resource
+    case 'template': return primitive.template
+  }
+}
+
+/** The hints that a client sees, in words. */
+function badgesOf (primitive: ListedPrimitive): readonly string[] {
+  const shown = shownOf(primitive)
+  const isTool = primitive.kind === 'tool'
+  const { annotations = {} } = isTool ? primitive.tool : {}
+  const { readOnlyHint = false, destructiveHint = true } = annotations
+  const { idempotentHint = false, openWorldHint = true } = annotations
+  const hints = [
+    isTool && readOnlyHint && 'reads only',
+    isTool && !readOnlyHint && destructiveHint && 'may destroy',
+    isTool && !readOnlyHint && idempotentHint && 'idempotent',
+    isTool && openWorldHint && 'open world',
+    isRecord(shown._meta?.ui) && 'screen',
+    'mimeType' in shown && shown.mimeType,
+    'size' in shown && `${shown.size} bytes`
+  ]
+  return hints.filter((hint) => typeof hint === 'string')
+}
