@@ -149,21 +149,32 @@ t.test('a hostile screen', { timeout: 180_000 }, async (t) => {
       await new Promise((resolve) => { inner.onload = resolve })
     `)
     await page.evaluate(logTo('window', 'the page itself'))
+    // Another screen in the same sandbox, and another origin.
+    const html = `<script>${logTo('parent', 'another screen')}</script>`
+    const message = { jsonrpc: '2.0', method: 'ui/notifications/sandbox-resource-ready', params: { html } }
     await page.evaluate(`(async () => {
+      window.arrived = []
+      window.addEventListener('message', ({ data }) => arrived.push(data.params?.data ?? data.method))
       for (const url of ['${sandbox}?csp=null', '${stranger}/']) {
         const other = document.createElement('iframe')
         other.src = url
         document.body.append(other)
         await new Promise((resolve) => { other.onload = resolve })
+        other.contentWindow.postMessage(${JSON.stringify(message)}, '*')
       }
     })()`)
+    await until(page, "arrived.includes('another screen') && arrived.includes('stranger')")
     t.strictSame(await logsOf(page), [])
-    // The messages of its sandbox are its own, and only these open screens.
-    await frame.evaluate("post({ method: 'ui/notifications/sandbox-proxy-ready', params: {} })")
-    await frame.evaluate("post({ method: 'ui/notifications/sandbox-resource-ready', params: { html: 'b' } })")
+
+    // Only the sandbox itself has these messages.
+    await page.evaluate('arrived.length = 0')
+    for (const name of ['proxy-ready', 'resource-ready', 'closed']) {
+      await frame.evaluate(`post({ method: 'ui/notifications/sandbox-${name}', params: { html: 'b' } })`)
+    }
     await frame.evaluate(logTo('parent', 'its own'))
     await until(page, 'seen.logs.length > 0')
     t.strictSame(await logsOf(page), ['info: its own'])
+    t.strictSame(await page.evaluate('arrived'), ['its own'])
     t.equal(await frame.locator('p').innerText(), 'Screen')
     const methods = await frame.evaluate('answers.map(({ method }) => method ?? null)')
     t.strictSame(methods, [null, 'ui/notifications/tool-input', 'ui/notifications/tool-result'])
@@ -243,9 +254,8 @@ t.test('a hostile screen', { timeout: 180_000 }, async (t) => {
     frame.evaluate(`for (let sent = 0; sent < 50_000; sent++) ${logTo('parent', 'a')}`).catch(() => {})
     await page.locator('iframe').waitFor({ state: 'detached' })
     const shown = await logsOf(page)
-    // A second may begin between its first messages and the others.
-    t.ok(shown.length <= 2001, `${shown.length} messages`)
-    t.equal(shown.at(-1), 'error: The screen was closed: it sent over 1000 messages in a second.')
+    t.ok(shown.length > 900 && shown.length < 5000, `${shown.length} messages`)
+    t.equal(shown.at(-1), 'error: The screen was closed: it may send 200 messages a second.')
     await page.waitForTimeout(300)
     t.equal((await logsOf(page)).length, shown.length)
   })

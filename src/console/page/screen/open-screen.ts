@@ -71,7 +71,7 @@ export async function openScreen (parent: HTMLElement, options: ScreenOptions): 
     hostContext: { ...describePage(), toolInfo: { tool }, theme, containerDimensions: describeContainer() }
   }))
 
-  const channel = createChannel(frame, { origin, answer, receive, onFlood: fail })
+  const channel = createChannel(frame, { origin, answer, receive })
   let width = 0
   const resizing = new ResizeObserver(() => {
     if (stage !== 'shown' || frame.clientWidth === width) return
@@ -81,6 +81,7 @@ export async function openScreen (parent: HTMLElement, options: ScreenOptions): 
 
   function receive (method: string, params: JsonObject): void {
     if (method === 'ui/notifications/sandbox-proxy-ready') start()
+    if (method === 'ui/notifications/sandbox-closed') fail(String(params.reason))
     if (method === 'ui/notifications/initialized') show()
     if (method === 'ui/notifications/size-changed') resize(params.height)
     if (method === 'notifications/message') onLog(String(params.level ?? 'info'), toLogText(params.data))

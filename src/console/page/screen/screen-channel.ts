@@ -4,7 +4,6 @@
 import { isRecord, type JsonObject } from '../connection/json.ts'
 
 const MAX_OPEN_REQUESTS = 100
-const MAX_MESSAGES_PER_SECOND = 1000
 
 /** An error that a screen receives. */
 export class ScreenRefusal extends Error {
@@ -23,8 +22,6 @@ interface ScreenChannelOptions {
   /** Answers a request of the screen. The screen receives what it rejects with. */
   answer (method: string, params: JsonObject): Promise<object>
   receive (method: string, params: JsonObject): void
-  /** Called when the screen sends messages too fast. `problem` is for people. */
-  onFlood (problem: string): void
 }
 
 interface ScreenChannel {
@@ -36,26 +33,20 @@ interface ScreenChannel {
 }
 
 export function createChannel (
-  frame: HTMLIFrameElement, { origin, answer, receive, onFlood }: ScreenChannelOptions
+  frame: HTMLIFrameElement, { origin, answer, receive }: ScreenChannelOptions
 ): ScreenChannel {
   /** The open requests of the screen. False if the screen has cancelled one. */
   const open = new Map<string | number, boolean>()
   /** Called at the answers to requests of the page. */
   const waiting = new Map<unknown, () => void>()
-  const pace = { since: 0, count: 0 }
   let lastId = 0
 
   function post (message: object): void {
     frame.contentWindow?.postMessage({ jsonrpc: '2.0', ...message }, origin)
   }
 
-  function hear ({ source, origin: sender, data, timeStamp }: MessageEvent<unknown>): void {
+  function hear ({ source, origin: sender, data }: MessageEvent<unknown>): void {
     if (source === null || source !== frame.contentWindow || sender !== origin) return
-    if (timeStamp - pace.since > 1000) Object.assign(pace, { since: timeStamp, count: 0 })
-    pace.count++
-    if (pace.count > MAX_MESSAGES_PER_SECOND) {
-      return onFlood(`The screen was closed: it sent over ${MAX_MESSAGES_PER_SECOND} messages in a second.`)
-    }
     if (!isRecord(data) || data.jsonrpc !== '2.0') return
     const { id, method } = data
     const params = isRecord(data.params) ? data.params : {}
