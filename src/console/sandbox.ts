@@ -76,10 +76,13 @@ function toPolicy (
 
 /** The most characters of a message of a screen, as JSON. */
 const MAX_MESSAGE_LENGTH = 1_000_000
+/** How many messages a screen may send at once. */
+const MAX_BURST = 1000
+const MESSAGES_PER_SECOND = 200
 
 /**
- * Shows one screen, and forwards messages both ways. Messages of the screen that are too large are refused
- * here, in the process of the sandbox: the page never has them in memory.
+ * Shows one screen, and forwards messages both ways. The limits of messages are kept here, in the process of
+ * the sandbox: the page never has what exceeds them in memory.
  */
 const SCRIPT = `(() => {
   const page = window.parent
@@ -89,17 +92,19 @@ const SCRIPT = `(() => {
   const MAX_LENGTH = ${MAX_MESSAGE_LENGTH}
   const RESERVED = 'ui/notifications/sandbox-'
   const { origin: own, hostname } = window.location
-  const pageOrigins = ['localhost', '127.0.0.1', '[::1]'].map((name) => own.replace(hostname, name))
+  const pageOrigins = ['localhost', '127.0.0.1'].map((name) => own.replace(hostname, name))
   let pageOrigin
+  let allowance = ${MAX_BURST}
+  let lastMessageAt = 0
 
   const frame = document.createElement('iframe')
   frame.title = 'Screen'
   // Never allow-same-origin: the screen would have the origin of the service.
   frame.sandbox = 'allow-scripts'
 
-  window.addEventListener('message', ({ source, origin, data }) => {
+  window.addEventListener('message', ({ source, origin, data, timeStamp }) => {
     if (source === page && pageOrigins.includes(origin)) receiveFromPage(data, origin)
-    else if (frame.isConnected && source === frame.contentWindow) receiveFromScreen(data)
+    else if (frame.isConnected && source === frame.contentWindow) receiveFromScreen(data, timeStamp)
   })
 
   const isReserved = (message) => typeof message?.method === 'string' && message.method.startsWith(RESERVED)
@@ -118,7 +123,21 @@ const SCRIPT = `(() => {
     document.body.append(frame)
   }
 
-  function receiveFromScreen (message) {
+  function isFlood (now) {
+    allowance = Math.min(${MAX_BURST}, allowance + (now - lastMessageAt) / 1000 * ${MESSAGES_PER_SECOND}) - 1
+    lastMessageAt = now
+    return allowance < 0
+  }
+
+  function close (reason) {
+    frame.remove()
+    toPage({ method: RESERVED + 'closed', params: { reason } })
+  }
+
+  function receiveFromScreen (message, timeStamp) {
+    if (isFlood(timeStamp)) {
+      return close('The screen was closed: it may send ${MESSAGES_PER_SECOND} messages a second.')
+    }
     if (isReserved(message)) return
     const json = toJson(message)
     if (json !== undefined && json.length <= MAX_LENGTH) return page.postMessage(JSON.parse(json), pageOrigin)
