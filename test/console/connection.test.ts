@@ -1,10 +1,11 @@
 // How the page keeps its connection: over restarts of the service, with tokens, and with notifications.
 
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { createStaticToken } from '../../src/access/static-token-file.ts'
 import { hasChromium, openPage } from '../browser/chromium.ts'
+import { checkViews } from '../browser/views.ts'
 import { toolModule, writeCatalog, writeInPlace } from '../helpers/catalog-folder.ts'
 import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
@@ -120,5 +121,26 @@ t.test('a watched resource tells of its change', SLOW, async (t) => {
   await untilStatus(page, /^done in/)
   await activity.getByRole('tab', { name: /Notifications/ }).click()
   await activity.getByText(`{"uri":"basket://${basketId}"}`).waitFor()
+  t.strictSame(problems, [])
+})
+
+t.test('a screen changes when its author saves it', SLOW, async (t) => {
+  if (!hasChromium(t)) return
+  const { page, root, problems } = await openConsole(t)
+  const [main, activity] = [page.getByRole('main'), activityOf(page)]
+  await selectKey(page, 'tool:create_basket')
+  await page.keyboard.press('Control+Enter')
+  await untilStatus(page, /^done in/)
+  await activity.getByRole('button', { name: 'view_basket' }).click()
+  await main.getByRole('heading', { name: 'View a basket' }).waitFor()
+  await page.keyboard.press('Control+Enter')
+  const screen = page.frameLocator('iframe').frameLocator('iframe')
+  await screen.getByRole('heading', { name: 'Your basket' }).waitFor()
+  await checkViews(t, page, 'console-screen')
+  const path = 'apps/basket/index.html'
+  const html = await readFile(join(root, path), 'utf8')
+  await writeInPlace(root, path, html.replace('Your basket', 'Your trolley'))
+  await screen.getByRole('heading', { name: 'Your trolley' }).waitFor()
+  t.equal(await page.locator('iframe').count(), 1)
   t.strictSame(problems, [])
 })

@@ -133,7 +133,7 @@ function AbilityToggles () {
             type='checkbox' checked={abilities.value[name]}
             onChange={(event) => chooseAbilities({ [name]: event.currentTarget.checked })}
           />
-          {label} <span class='faint'>{text}</span>
+          <span class='name'>{label}</span> <span class='faint'>{text}</span>
         </label>
       ))}
     </div>

@@ -2,11 +2,11 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
 
 import { useSignal, type Signal } from '@preact/signals'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { isRecord, toPretty, type JsonObject } from '../connection/json.ts'
 import { toFirstValue } from '../form/field-kinds.ts'
 import { resolve } from '../form/schema.ts'
-import { Fields, SchemaForm } from '../form/schema-form.tsx'
+import { Fields, JsonEditor } from '../form/schema-form.tsx'
 import type { Asked } from './call-record.ts'
 import { answerCall } from './run-call.ts'
 
@@ -18,6 +18,9 @@ interface QuestionsProps {
 /** The answers go out together, once each question has one. */
 export function Questions ({ callId, questions }: QuestionsProps) {
   const [answers, setAnswers] = useState<JsonObject>({})
+  const section = useRef<HTMLElement>(null)
+  // Below a tall screen a question would be out of sight.
+  useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [])
   const open = Object.entries(questions).filter(([key]) => !Object.hasOwn(answers, key))
   const answer = (key: string, response: JsonObject) => {
     const next = { ...answers, [key]: response }
@@ -25,7 +28,7 @@ export function Questions ({ callId, questions }: QuestionsProps) {
     if (Object.keys(questions).every((one) => Object.hasOwn(next, one))) answerCall(callId, next)
   }
   return (
-    <section class='questions' aria-label='Questions'>
+    <section class='questions' aria-label='Questions' ref={section}>
       {open.map(([key, asked]) => (
         <Question key={key} name={key} asked={asked} onAnswer={(response) => answer(key, response)} />
       ))}
@@ -45,7 +48,7 @@ function Question ({ name, asked, onAnswer }: QuestionProps) {
   if (method !== 'elicitation/create') return <OtherQuestion name={name} asked={asked} onAnswer={onAnswer} />
   return (
     <div class='question'>
-      <p><strong>{String(message)}</strong></p>
+      <p role='alert'><strong>{String(message)}</strong></p>
       {mode === 'url'
         ? <UrlQuestion url={String(url)} onAnswer={onAnswer} />
         : <FormQuestion name={name} schema={requestedSchema} onAnswer={onAnswer} />}
@@ -114,15 +117,17 @@ function OtherQuestion ({ name, asked: { method, params }, onAnswer }: QuestionP
   const [problem, setProblem] = useState<string | undefined>(undefined)
   return (
     <div class='question'>
-      <p><strong>{name}</strong> asks for <code>{method}</code>:</p>
+      <p role='alert'><strong>{name}</strong> asks for <code>{method}</code>:</p>
       <pre tabIndex={0} role='group' aria-label={`Parameters of ${name}`}>{toPretty(params)}</pre>
-      <SchemaForm id={`q.${name}`} label={name} schema={{}} value={value} onProblem={setProblem} />
-      <button
-        type='button' class='primary' disabled={problem !== undefined}
-        onClick={() => onAnswer(isRecord(value.value) ? value.value : {})}
-      >
-        Answer
-      </button>
+      <JsonEditor id={`q.${name}`} label={`Answer to ${name}`} value={value} onProblem={setProblem} />
+      <div class='row'>
+        <button
+          type='button' class='primary' disabled={problem !== undefined}
+          onClick={() => onAnswer(isRecord(value.value) ? value.value : {})}
+        >
+          Answer
+        </button>
+      </div>
     </div>
   )
 }

@@ -44,12 +44,12 @@ export function Fields ({ id, label, schema, value }: Omit<SchemaFormProps, 'onP
   const common = { id, label, root: schema, value: value.value }
   return plan.field.kind === 'object'
     ? <ObjectControl {...common} schema={plan.schema} isRequired describedBy='' onValue={onValue} />
-    : <Field {...common} schema={plain} name={id} isRequired onChange={onChange} />
+    : <Field {...common} schema={plain} name={0} isRequired onChange={onChange} />
 }
 
-interface JsonEditorProps extends Pick<SchemaFormProps, 'id' | 'label' | 'value' | 'onProblem'> {}
+type JsonEditorProps = Omit<SchemaFormProps, 'schema'>
 
-function JsonEditor ({ id, label, value, onProblem }: JsonEditorProps) {
+export function JsonEditor ({ id, label, value, onProblem }: JsonEditorProps) {
   const [typed, setTyped] = useState(() => toPretty(value.value))
   const parsed = parseTyped(typed)
   const problem = 'problem' in parsed ? parsed.problem : undefined
