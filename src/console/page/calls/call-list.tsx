@@ -5,7 +5,7 @@ import { entryByKey } from '../lists/catalog.ts'
 import { memo } from '../parts/memo.ts'
 import { calls, forgetCalls, isOpen, type CallRecord } from './call-record.ts'
 import { startCall } from './run-call.ts'
-import { StatusChip } from './status.tsx'
+import { describeIdentity, StatusChip } from './status.tsx'
 
 interface CallListProps { readonly onShow: (id: number) => void }
 
@@ -35,7 +35,7 @@ const CallRow = memo(({ call, title, onShow }: CallRowProps) => {
       <button type='button' class='open' onClick={() => onShow(call.id)}>
         <span class='title'>{title}</span>
         <StatusChip call={call} />
-        <span class='faint'>{toClock(call.startedAt)}</span>
+        <span class='faint'>{toClock(call.startedAt)} {describeIdentity(call)}</span>
         <code>{toPreview(call)}</code>
       </button>
       <button type='button' class='small' disabled={isOpen(call)} onClick={repeat}>

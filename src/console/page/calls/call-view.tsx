@@ -13,7 +13,7 @@ import { isOpen, requiredScopesOf, type CallFailure, type CallRecord } from './c
 import { CallTrace } from './call-trace.tsx'
 import { Questions } from './questions.tsx'
 import { cancelCall, startCall } from './run-call.ts'
-import { StatusChip } from './status.tsx'
+import { describeIdentity, StatusChip } from './status.tsx'
 
 interface CallViewProps { readonly call: CallRecord }
 
@@ -25,6 +25,7 @@ export function CallView ({ call }: CallViewProps) {
       <div class='row head'>
         <h2>{title}</h2>
         <StatusChip call={call} />
+        <span class='faint'>{describeIdentity(call)}</span>
         <span class='buttons'>
           {isOpen(call)
             ? <button type='button' onClick={() => cancelCall(id)}>Cancel</button>

@@ -26,6 +26,12 @@ function toneOf (call: CallRecord): string {
   return call.status === 'asking' ? 'warn' : 'plain'
 }
 
+/** Names the caller that the person chose. */
+export function describeIdentity ({ caller: { identity } }: CallRecord): string {
+  if (identity === undefined) return ''
+  return identity.subject === '' ? 'as nobody' : `as ${identity.subject}`
+}
+
 function isErrorResult ({ result }: CallRecord): boolean {
   return isRecord(result) && result.isError === true
 }

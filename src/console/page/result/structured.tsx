@@ -4,6 +4,8 @@ import { useState } from 'preact/hooks'
 import { isRecord, type JsonObject } from '../connection/json.ts'
 
 const FIRST_ROWS = 50
+/** A browser takes seconds for more. */
+const MORE_ROWS = 500
 const MAX_COLUMNS = 8
 
 export function Structured ({ value }: { readonly value: unknown }) {
@@ -30,7 +32,7 @@ function Members ({ object }: { readonly object: JsonObject }) {
   return (
     <dl>
       {members.map(([name, value]) => (
-        <div key={name} class={typeof value === 'object' && value !== null ? 'member deep' : 'member'}>
+        <div key={name} class={hasMembers(value) ? 'member deep' : 'member'}>
           <dt>{name}</dt>
           <dd><Value value={value} label={name} /></dd>
         </div>
@@ -39,12 +41,16 @@ function Members ({ object }: { readonly object: JsonObject }) {
   )
 }
 
+function hasMembers (value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+}
+
 interface ListProps { readonly items: readonly unknown[], readonly label: string }
 
 function List ({ items, label }: ListProps) {
-  const [isWhole, setWhole] = useState(false)
+  const [count, setCount] = useState(FIRST_ROWS)
   if (items.length === 0) return <code>[]</code>
-  const shown = isWhole ? items : items.slice(0, FIRST_ROWS)
+  const shown = items.slice(0, count)
   const columns = findColumns(items)
   return (
     <>
@@ -52,7 +58,9 @@ function List ({ items, label }: ListProps) {
         ? <Items items={shown} label={label} />
         : <Table rows={shown.filter(isRecord)} columns={columns} label={label} />}
       {shown.length < items.length && (
-        <button type='button' class='small' onClick={() => setWhole(true)}>Show all {items.length}</button>
+        <button type='button' class='small' onClick={() => setCount(count + MORE_ROWS)}>
+          Show {Math.min(MORE_ROWS, items.length - count)} more of {items.length}
+        </button>
       )}
     </>
   )
