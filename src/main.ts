@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Service } from './app.ts'
 import type { Build } from './app/measures.ts'
-import { openAddresses } from './app/listening.ts'
+import { describeInspector, openAddresses } from './app/listening.ts'
 import { Lifecycle, StartError } from './base/lifecycle.ts'
 import { messageOf } from './base/words.ts'
 import { createLoadGuard } from './catalog/compiled/load-guard.ts'
@@ -198,11 +198,13 @@ async function startService (config: Config, isForPeople: boolean, reason?: stri
     const build = adminPort === undefined ? undefined : readBuild()
     const options = { ...toAppConfig(config), environment: process.env, ...parent && { drainMs: 0 } }
     const memory = readMemory(parent?.count)
-    const own = { guard, log, memory, build, adminToken, signal: lifecycle.signal, workers: parent }
+    const { signal } = lifecycle
+    const own = { guard, log, memory, build, adminToken, signal, workers: parent, showsCalls: isForPeople }
     service = await lifecycle.open(createService(options, own))
     // The parent may say so during the start.
     if (isUnready) service.turnUnready()
-    await openAddresses(service, config, log)
+    const url = await openAddresses(service, config, log)
+    if (isForPeople) logger.info(describeInspector(url))
     parent?.tellReady()
     return service.reload
   })
