@@ -1,6 +1,7 @@
 // The example of a database: its own tests, and its service with a real PostgreSQL.
 
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -26,6 +27,12 @@ async function startDatabase (t: Test) {
   const urlOf = (role: string) => url.replace('postgres@', `${role}@`)
   return { reader: urlOf('customers_reader'), writer: urlOf('customers_writer'), sql }
 }
+
+t.test('the image has the release of the driver that is tested here', async (t) => {
+  const text = await readFile(join(EXAMPLE, 'Dockerfile'), 'utf8')
+  const { dependencies } = JSON.parse(await readFile(join(EXAMPLE, '../../package.json'), 'utf8'))
+  t.equal(/npm install .*\bpg@(\S+)/.exec(text)?.[1], dependencies.pg)
+})
 
 const hasAll = hasPostgresServer(t) && hasPrograms(t, ['psql'], 'postgresql-client')
 

@@ -30,7 +30,8 @@ interface CallDetails {
 
 export function createCallDetails ({ isShown, readSecrets }: CallDetailsOptions): DescribeCall {
   return (observed, ending): CallDetails => {
-    if (!isShown() || !CALLS.has(observed.method)) return {}
+    if (!isShown()) return {}
+    if (!CALLS.has(observed.method)) return toScopes(observed)
     const { given, isToolError } = observed
     const secretNames = given?.rule.secretNames ?? NO_NAMES
     const args = given?.args ?? {}

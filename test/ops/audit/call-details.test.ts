@@ -119,5 +119,9 @@ t.test('a refusal for scopes has the scopes, and an error of the service only it
     detailsOf({ observed: { principal, neededScopes: ['a:write'] }, ending: { protocolError } }),
     { neededScopes: ['a:write'], callerScopes: ['a:read'] }
   )
+  t.strictSame(
+    detailsOf({ args: { open: 1 }, observed: { method: 'completion/complete', neededScopes: ['a:write'] } }),
+    { neededScopes: ['a:write'], callerScopes: [] }, 'of any method'
+  )
   t.strictSame(detailsOf({ ending: { protocolError: internalError(new Error('x'), 'a-1') } }), {})
 })
