@@ -11,7 +11,7 @@ interface CallerPanelProps { readonly state: ConsoleState }
 
 export function CallerPanel ({ state }: CallerPanelProps) {
   return (
-    <details class='caller'>
+    <details class='caller' onKeyDown={closeByEscape}>
       <summary>Called as <strong>{describeCaller(state)}</strong></summary>
       <div class='panel'>
         {state.callers === 'picked'
@@ -21,6 +21,17 @@ export function CallerPanel ({ state }: CallerPanelProps) {
       </div>
     </details>
   )
+}
+
+function closeByEscape (event: KeyboardEvent): void {
+  if (event.key === 'Escape') close(event.target)
+}
+
+function close (within: EventTarget | null): void {
+  const panel = within instanceof Element ? within.closest('details') : null
+  if (panel === null) return
+  panel.open = false
+  panel.querySelector('summary')?.focus()
 }
 
 function describeCaller ({ callers, caller }: ConsoleState): string {
@@ -45,6 +56,7 @@ function IdentityForm ({ state }: CallerPanelProps) {
   const apply = (event: Event) => {
     event.preventDefault()
     if (problem !== '' || !('value' in parsed) || !isRecord(parsed.value)) return
+    close(event.target)
     chooseIdentity({ subject: subject.trim(), scopes: names, claims: parsed.value })
   }
   return (
@@ -106,13 +118,15 @@ function TokenField () {
 const ABILITIES: ReadonlyArray<readonly [keyof Abilities, string, string]> = [
   ['tasks', 'Tasks', 'A long call may go on as a task.'],
   ['elicitation', 'Questions', 'A tool may ask you while it runs.'],
-  ['screens', 'Screens', 'The page shows the screens of tools.']
+  ['screens', 'Screens', 'The page shows the screens of tools.'],
+  ['sampling', 'Sampling', 'A tool may ask the model. You answer for it.'],
+  ['roots', 'Roots', 'A tool may ask for your folders.']
 ]
 
 function AbilityToggles () {
   return (
-    <fieldset class='field group'>
-      <legend>This host has</legend>
+    <div class='field group' role='group' aria-labelledby='abilities'>
+      <span id='abilities'>This host has</span>
       {ABILITIES.map(([name, label, text]) => (
         <label key={name} class='inline'>
           <input
@@ -122,6 +136,6 @@ function AbilityToggles () {
           {label} <span class='faint'>{text}</span>
         </label>
       ))}
-    </fieldset>
+    </div>
   )
 }

@@ -28,10 +28,16 @@ function Page () {
 
 const TYPED_INTO = 'input, textarea, select, [contenteditable]'
 
-/** A slash goes to the filter, unless it is typed into something. */
+/** A slash goes to the filter, unless it is typed into something. Ctrl Enter calls what is shown. */
 addEventListener('keydown', (event) => {
-  const { target, key, ctrlKey, metaKey, altKey } = event
-  if (key !== '/' || ctrlKey || metaKey || altKey) return
+  const { target, key, ctrlKey, metaKey, altKey, defaultPrevented } = event
+  const isWithControl = ctrlKey || metaKey
+  if (key === 'Enter' && isWithControl && !defaultPrevented) {
+    event.preventDefault()
+    document.querySelector<HTMLFormElement>('form.run')?.requestSubmit()
+    return
+  }
+  if (key !== '/' || isWithControl || altKey) return
   if (target instanceof Element && target.matches(TYPED_INTO)) return
   event.preventDefault()
   document.getElementById('filter')?.focus()

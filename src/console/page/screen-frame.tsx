@@ -4,6 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { calls, type CallRecord } from './calls/call-record.ts'
 import { Questions } from './calls/questions.tsx'
 import { runScreenCall } from './calls/run-call.ts'
+import type { PageCaller } from './connection/caller.ts'
+import { consoleState } from './connection/console-state.ts'
 import { describeFailure, isRecord, type JsonObject } from './connection/json.ts'
 import { request, RequestFailure } from './connection/request.ts'
 import { entryByKey } from './lists/catalog.ts'
@@ -26,9 +28,20 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
   const [link, setLink] = useState<string | undefined>(undefined)
   const [ownCalls, setOwnCalls] = useState<readonly number[]>([])
   const say = (line: string) => setLines((before) => [...before, line].slice(-MAX_LINES))
+  const [json, setJson] = useState<string | undefined>(undefined)
+  const loadedAt = consoleState.value?.catalog.loadedAt
+
+  // The author may have saved the screen: it is opened anew if it is another one.
+  useEffect(() => {
+    readScreen(uri, call.caller).then(
+      (screen) => setJson(JSON.stringify(screen)), (error: unknown) => setProblem(describeFailure(error))
+    )
+  }, [call.id, uri, loadedAt])
 
   useEffect(() => {
-    const opening = open()
+    if (json === undefined) return
+    setProblem('')
+    const opening = open(JSON.parse(json))
     opening.catch((error: unknown) => setProblem(describeFailure(error)))
     const follow = () => { opening.then((screen) => screen.setTheme(toTheme()), () => {}) }
     DARK.addEventListener('change', follow)
@@ -37,17 +50,14 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
       opening.then(async (screen) => await screen.close(), () => {})
     }
 
-    async function open () {
+    async function open (resource: ServedScreen) {
       const sandboxUrl = toSandboxUrl()
       const primitive = entryByKey.value.get(call.key)?.primitive
       if (sandboxUrl === undefined) throw new Error('Screens need the address localhost or 127.0.0.1.')
       if (parent.current === null || primitive?.kind !== 'tool') throw new Error('The tool is not offered.')
-      const { contents } = await request<{ readonly contents: readonly unknown[] }>(
-        'resources/read', { uri }, { caller: call.caller }
-      )
       return await openScreen(parent.current, {
         sandboxUrl,
-        resource: readScreen(contents[0]),
+        resource,
         tool: primitive.tool,
         arguments: isRecord(call.params.arguments) ? call.params.arguments : {},
         result,
@@ -71,7 +81,7 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
       const { message = 'The call was cancelled.', code = -32603, data, status = 0 } = ended.failure ?? {}
       throw new RequestFailure(message, status, { code, data })
     }
-  }, [call.id, uri])
+  }, [call.id, json])
 
   return (
     <div class='screen'>
@@ -98,10 +108,23 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
 
 const MAX_LINES = 50
 
-function readScreen (contents: unknown) {
+type ServedScreen = Awaited<ReturnType<typeof readScreen>>
+
+async function readScreen (uri: string, caller: PageCaller) {
+  const { contents: [contents] } = await request<{ readonly contents: readonly unknown[] }>(
+    'resources/read', { uri }, { caller }
+  )
   if (!isRecord(contents) || typeof contents.text !== 'string') throw new Error('The screen has no text.')
   const ui = isRecord(contents._meta) && isRecord(contents._meta.ui) ? contents._meta.ui : {}
-  return { text: contents.text, meta: ui }
+  const { csp, permissions, prefersBorder } = ui
+  return {
+    text: contents.text,
+    meta: {
+      ...isRecord(csp) && { csp },
+      ...isRecord(permissions) && { permissions },
+      ...typeof prefersBorder === 'boolean' && { prefersBorder }
+    }
+  }
 }
 
 /** The sandbox is on the other name of this machine: another origin. */

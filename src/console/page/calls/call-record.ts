@@ -122,6 +122,11 @@ export function forgetCalls (): void {
   keepCalls()
 }
 
+/** Returns the scopes that the data of a refusal names. */
+export function requiredScopesOf ({ data }: CallFailure): readonly string[] | undefined {
+  return isRecord(data) && Array.isArray(data.requiredScopes) ? data.requiredScopes.map(String) : undefined
+}
+
 export function isOpen ({ status }: CallRecord): boolean {
   return status === 'running' || status === 'asking' || status === 'task'
 }
@@ -130,7 +135,7 @@ export function isOpen ({ status }: CallRecord): boolean {
 function keepCalls (): void {
   let room = MAX_KEPT_CHARS
   const kept: CallRecord[] = []
-  for (const call of calls.value) {
+  for (const call of calls.value.map(withoutToken)) {
     const whole = JSON.stringify(call).length
     const one = whole <= room / 2 ? call : { ...call, result: undefined, log: [], task: undefined }
     room -= one === call ? whole : JSON.stringify(one).length
@@ -138,6 +143,13 @@ function keepCalls (): void {
     kept.push(one)
   }
   keepInTab('calls', kept)
+}
+
+/** The storage of a tab is no place for a token. */
+function withoutToken (call: CallRecord): CallRecord {
+  if (call.sent?.headers.authorization === undefined) return call
+  const { authorization, ...headers } = call.sent.headers
+  return { ...call, sent: { ...call.sent, headers } }
 }
 
 /** A call that was open when the page was closed is lost, unless it is a task. */

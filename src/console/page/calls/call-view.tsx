@@ -9,7 +9,7 @@ import { entryByKey, select } from '../lists/catalog.ts'
 import { Code, JsonCode } from '../parts/code.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { CallResult } from '../result/call-result.tsx'
-import { isOpen, type CallFailure, type CallRecord } from './call-record.ts'
+import { isOpen, requiredScopesOf, type CallFailure, type CallRecord } from './call-record.ts'
 import { CallTrace } from './call-trace.tsx'
 import { Questions } from './questions.tsx'
 import { cancelCall, startCall } from './run-call.ts'
@@ -25,10 +25,11 @@ export function CallView ({ call }: CallViewProps) {
       <div class='row head'>
         <h2>{title}</h2>
         <StatusChip call={call} />
-        <span class='spring' />
-        {isOpen(call)
-          ? <button type='button' onClick={() => cancelCall(id)}>Cancel</button>
-          : <RepeatButtons call={call} />}
+        <span class='buttons'>
+          {isOpen(call)
+            ? <button type='button' onClick={() => cancelCall(id)}>Cancel</button>
+            : <RepeatButtons call={call} />}
+        </span>
       </div>
       {call.status === 'running' && <Progress call={call} />}
       {questions !== undefined && (
@@ -51,7 +52,7 @@ function RepeatButtons ({ call }: CallViewProps) {
 }
 
 /** Puts the arguments of a call into the form of its primitive. */
-export function editCall ({ key, params }: CallRecord): void {
+function editCall ({ key, params }: CallRecord): void {
   if (params.arguments !== undefined) fillDraft(key, params.arguments)
   select(key)
 }
@@ -72,6 +73,7 @@ function Progress ({ call: { progress } }: CallViewProps) {
 
 function Failure ({ call, failure }: CallViewProps & { readonly failure: CallFailure }) {
   const { code, status, message, data, scopes = [] } = failure
+  const required = requiredScopesOf(failure)
   const { callers, caller: { subject = '' } = {} } = consoleState.value ?? {}
   const held = call.caller.identity ?? { subject, claims: {} }
   const codes = [code !== undefined && `code ${code}`, status !== undefined && `HTTP ${status}`]
@@ -87,13 +89,13 @@ function Failure ({ call, failure }: CallViewProps & { readonly failure: CallFai
       </p>
       {scopes.length > 0 && (
         <p class='row'>
-          It needs the scopes <code>{scopes.join(' ')}</code>
+          It needs the scopes <code>{(required ?? scopes).join(' ')}</code>
           {callers === 'picked' && (
             <button type='button' class='small' onClick={repeatWithScopes}>Call with these scopes</button>
           )}
         </p>
       )}
-      {data !== undefined && <JsonCode value={data} label='Data of the error' />}
+      {data !== undefined && required === undefined && <JsonCode value={data} label='Data of the error' />}
     </div>
   )
 }

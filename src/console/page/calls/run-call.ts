@@ -153,7 +153,7 @@ function fail (id: number, error: unknown): void {
 function end (id: number, status: 'complete' | 'failed' | 'cancelled'): void {
   const call = callOf(id)
   if (call === undefined) return
-  if (call.moments.length > 0) addMoment(id, status)
+  if (call.moments.length > 0 && call.task === undefined) addMoment(id, status)
   const outcome = { status, questions: undefined, durationMs: Date.now() - call.startedAt }
   updateCall(id, outcome)
   onEnds.get(id)?.({ ...call, ...outcome })

@@ -26,7 +26,7 @@ function toneOf (call: CallRecord): string {
   return call.status === 'asking' ? 'warn' : 'plain'
 }
 
-export function isErrorResult ({ result }: CallRecord): boolean {
+function isErrorResult ({ result }: CallRecord): boolean {
   return isRecord(result) && result.isError === true
 }
 

@@ -19,6 +19,8 @@ export interface Abilities {
   readonly tasks: boolean
   readonly elicitation: boolean
   readonly screens: boolean
+  readonly sampling: boolean
+  readonly roots: boolean
 }
 
 /** The caller of one request. */
@@ -28,13 +30,16 @@ export interface PageCaller {
   readonly abilities: Abilities
 }
 
-const ALL_ABILITIES: Abilities = { tasks: true, elicitation: true, screens: true }
+/** Few hosts have the others. */
+const USUAL_ABILITIES: Abilities = {
+  tasks: true, elicitation: true, screens: true, sampling: false, roots: false
+}
 
 const kept = readOfTab('caller')
 
 export const identity = signal<Identity | undefined>(readIdentity(kept))
 
-export const abilities = signal<Abilities>({ ...ALL_ABILITIES, ...readAbilities(kept) })
+export const abilities = signal<Abilities>({ ...USUAL_ABILITIES, ...readAbilities(kept) })
 
 /** For services that check tokens. Never kept. */
 export const bearerToken = signal('')
@@ -56,12 +61,16 @@ export function chooseAbilities (chosen: Partial<Abilities>): void {
 
 function keepCaller (): void { keepInTab('caller', caller.value) }
 
-export function toCapabilities ({ tasks, elicitation, screens }: Abilities): JsonObject {
+export function toCapabilities (
+  { tasks, elicitation, screens, sampling, roots }: Abilities
+): JsonObject {
   const extensions = {
     ...tasks && TASKS_CAPABILITY.extensions, ...screens && APPS_CAPABILITY.extensions
   }
   return {
     ...elicitation && { elicitation: { form: {}, url: {} } },
+    ...sampling && { sampling: { tools: {}, context: {} } },
+    ...roots && { roots: {} },
     ...Object.keys(extensions).length > 0 && { extensions }
   }
 }
@@ -110,7 +119,7 @@ function readIdentity (stored: unknown): Identity | undefined {
 function readAbilities (stored: unknown): Partial<Abilities> {
   const known = isRecord(stored) && isRecord(stored.abilities) ? stored.abilities : {}
   return Object.fromEntries(
-    Object.keys(ALL_ABILITIES).filter((name) => typeof known[name] === 'boolean').map(
+    Object.keys(USUAL_ABILITIES).filter((name) => typeof known[name] === 'boolean').map(
       (name) => [name, known[name]]
     )
   )

@@ -48,9 +48,10 @@ export async function watchState (): Promise<void> {
 
   async function read (): Promise<void> {
     try {
-      const response = await fetch('/console/state', {
-        cache: 'no-store', headers: etag === undefined ? {} : { 'if-none-match': etag }
-      })
+      // The document preloads the first state: only a request without options gets that.
+      const response = await fetch('/console/state', etag === undefined
+        ? {}
+        : { cache: 'no-store', headers: { 'if-none-match': etag } })
       if (response.ok) {
         etag = response.headers.get('etag') ?? undefined
         const state: ConsoleState = await response.json()

@@ -2,7 +2,8 @@
 // is selected.
 
 import { signal, type Signal } from '@preact/signals'
-import type { JsonObject } from '../connection/json.ts'
+import { isRecord, type JsonObject } from '../connection/json.ts'
+import { keepInTab, readOfTab } from '../connection/tab-storage.ts'
 import { isSame, toFirstValue } from './field-kinds.ts'
 import { resolve } from './schema.ts'
 
@@ -14,12 +15,24 @@ interface Draft {
 
 const drafts = new Map<string, Draft>()
 
+/** Of JSON. A larger draft is lost when the page is loaded again. */
+const MAX_KEPT_CHARS = 100_000
+
+const kept = readOfTab('drafts')
+
+addEventListener('pagehide', () => {
+  const texts = [...drafts].map(([key, { value }]) => [key, value.peek()] as const)
+  const small = texts.filter(([, value]) => JSON.stringify(value).length <= MAX_KEPT_CHARS)
+  keepInTab('drafts', { ...isRecord(kept) && kept, ...Object.fromEntries(small) })
+})
+
 /** Returns the arguments of a primitive. Those that nobody has touched follow the defaults of the schema. */
 export function openDraft (key: string, schema: JsonObject): Signal<unknown> {
   const first = toFirstValue(resolve(schema, schema), schema, true) ?? {}
   const draft = drafts.get(key)
   if (draft === undefined) {
-    const value = signal(first)
+    const before = isRecord(kept) ? kept[key] : undefined
+    const value = signal(before ?? first)
     drafts.set(key, { value, first })
     return value
   }

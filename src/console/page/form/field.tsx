@@ -1,7 +1,7 @@
 // One field of a form: its label, what its schema says of it, and its control.
 
-import type { ComponentChildren } from 'preact'
 import type { JsonObject } from '../connection/json.ts'
+import { LabelText } from '../parts/label-text.tsx'
 import { memo, useStable } from '../parts/memo.ts'
 import { ChoiceControl, ChoicesControl } from './choice-controls.tsx'
 import { planField, toFirstValue, toItemValue, type ControlKind } from './field-kinds.ts'
@@ -30,7 +30,7 @@ export interface ControlProps extends Omit<FieldProps, 'name' | 'onChange'> {
   readonly describedBy: string
 }
 
-/** These have fields of their own, and are a group with a legend. */
+/** These have fields of their own, and are a group with a label. */
 const GROUPED = new Set<ControlKind['kind']>(['object', 'map', 'list', 'tuple', 'choices', 'variants'])
 
 export const Field = memo((props: FieldProps) => {
@@ -53,9 +53,19 @@ export const Field = memo((props: FieldProps) => {
   const control = isLeftOut || (value === null && isNullable)
     ? null
     : <Control {...{ field, id, label, root, value, isRequired, onValue, describedBy }} schema={plain} />
+  if (isFlag(field, value, isRequired)) return <div class='field flag'>{control}{head}{about}</div>
   if (!isGroup) return <div class='field'>{head}{control}{about}</div>
-  return <fieldset class='field group' aria-describedby={describedBy}>{head}{about}{control}</fieldset>
+  return (
+    <div class='field group' role='group' aria-labelledby={`${id}-label`} aria-describedby={describedBy}>
+      {head}{about}{control}
+    </div>
+  )
 })
+
+/** Whether the field is a checkbox, which stands before its label. */
+function isFlag ({ kind }: ControlKind, value: unknown, isRequired: boolean): boolean {
+  return kind === 'boolean' && value !== null && (isRequired || typeof value === 'boolean')
+}
 
 interface HeadProps extends FieldProps {
   readonly isNullable: boolean
@@ -68,17 +78,11 @@ interface HeadProps extends FieldProps {
 
 function Head (props: HeadProps) {
   const { name, label, id, value, schema, isRequired, isNullable, isGroup, isLeftOut } = props
-  const text: ComponentChildren = (
-    <>
-      {label}
-      {typeof name === 'string' && name !== label && <code class='faint'>{name}</code>}
-      {isRequired && <span class='required' title='required'> *<span class='unseen'> required</span></span>}
-    </>
-  )
+  const text = <LabelText {...{ label, name, isRequired }} />
   const { onLeaveOut, onPutIn, onNull } = props
   return (
-    <>
-      {isGroup ? <legend>{text}</legend> : <label for={id}>{text}</label>}
+    <div class='head'>
+      {isGroup ? <span id={`${id}-label`} class='label'>{text}</span> : <label for={id}>{text}</label>}
       {schema.deprecated === true && <span class='badge'>deprecated</span>}
       {isGroup && !isRequired && (
         <button type='button' class='small' onClick={isLeftOut ? onPutIn : onLeaveOut}>
@@ -94,7 +98,7 @@ function Head (props: HeadProps) {
           null<span class='unseen'> for {label}</span>
         </label>
       )}
-    </>
+    </div>
   )
 }
 

@@ -88,16 +88,15 @@ function toNumber (typed: string): unknown {
 export function BooleanControl ({ id, value, isRequired, onValue, describedBy }: ControlProps) {
   if (isRequired || typeof value === 'boolean') {
     return (
-      <span class='inline'>
+      <>
         <input
           id={id} type='checkbox' checked={value === true} aria-describedby={describedBy}
           onChange={(event) => onValue(event.currentTarget.checked)}
         />
-        <code>{value === true ? 'true' : 'false'}</code>
         {!isRequired && (
           <button type='button' class='small' onClick={() => onValue(undefined)}>Leave out</button>
         )}
-      </span>
+      </>
     )
   }
   return (

@@ -3,7 +3,8 @@
 import { useState } from 'preact/hooks'
 import { useStable } from '../parts/memo.ts'
 import { Field, type ControlProps } from './field.tsx'
-import { looksLike, toFirstValue, toItemValue, type Variant } from './field-kinds.ts'
+import { ObjectControl } from './object-control.tsx'
+import { looksLike, planField, toFirstValue, toItemValue, type Variant } from './field-kinds.ts'
 
 export function VariantsControl (
   { variants, id, label, root, value, isRequired, onValue }: ControlProps & { variants: readonly Variant[] }
@@ -31,11 +32,19 @@ export function VariantsControl (
       >
         {variants.map((one, at) => <option key={at} value={String(at)}>{one.label}</option>)}
       </select>
-      {variant !== undefined && (
-        <Field
-          key={index} name={index} label={variant.label} id={`${id}.${index}`} schema={variant.schema}
-          isRequired={isRequired || value !== undefined} {...{ root, value, onChange }}
-        />
+      {variant !== undefined && (planField(variant.schema, root).field.kind === 'object'
+        ? (
+          <ObjectControl
+            key={index} label={variant.label} id={`${id}.${index}`} schema={variant.schema}
+            isRequired describedBy='' {...{ root, value, onValue }}
+          />
+          )
+        : (
+          <Field
+            key={index} name={index} label={variant.label} id={`${id}.${index}`} schema={variant.schema}
+            isRequired={isRequired || value !== undefined} {...{ root, value, onChange }}
+          />
+          )
       )}
     </div>
   )

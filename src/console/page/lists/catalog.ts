@@ -33,7 +33,10 @@ addEventListener('hashchange', () => { selectedKey.value = readFragment() })
 
 export function toFragment (key: string): string { return `#${encodeURIComponent(key)}` }
 
-export function select (key: string): void { location.hash = toFragment(key) }
+export function select (key: string): void {
+  selectedKey.value = key
+  location.hash = toFragment(key)
+}
 
 const MAX_PAGES = 1000
 

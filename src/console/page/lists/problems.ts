@@ -12,7 +12,7 @@ const failure = computed(() => consoleState.value?.catalog.failure)
 const advice = computed(() => consoleState.value?.catalog.advice)
 
 /** What the last load says of each file. */
-export const reportByFile = computed(() => {
+const reportByFile = computed(() => {
   const reports = new Map<string, { problems: FileProblem[], advice: FileProblem[] }>()
   const reportOf = (file: string) => {
     const report = reports.get(file) ?? { problems: [], advice: [] }

@@ -57,9 +57,16 @@ export function Sidebar () {
   )
 }
 
+/** Enter in the filter selects the first entry, and goes on to its form. */
 function openFirst (event: KeyboardEvent): void {
   const [first] = groups.value[0]?.entries ?? []
-  if (event.key === 'Enter' && first !== undefined) select(first.key)
+  if (event.key !== 'Enter' || first === undefined) return
+  event.preventDefault()
+  select(first.key)
+  isOpen.value = false
+  const controls = 'form.run :is(.field, .bar) :is(input, textarea, select, button)'
+  const toForm = () => document.querySelector<HTMLElement>(controls)?.focus()
+  requestAnimationFrame(() => requestAnimationFrame(toForm))
 }
 
 function GroupList ({ name, entries }: { readonly name: string, readonly entries: readonly ServedEntry[] }) {
@@ -129,7 +136,7 @@ export function ProblemList ({ problems }: { readonly problems: readonly FilePro
     <ul class='problems'>
       {problems.map(({ file, place, message }, index) => (
         <li key={index}>
-          <code>{file}{place !== undefined && place !== '' && `:${place}`}</code>
+          <span><code>{file}</code> <span class='faint'>{place}</span></span>
           <span>{message}</span>
         </li>
       ))}

@@ -6,6 +6,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { caller } from '../connection/caller.ts'
 import { isRecord, type JsonObject } from '../connection/json.ts'
 import { request } from '../connection/request.ts'
+import { LabelText } from '../parts/label-text.tsx'
 
 export interface CompletedField {
   readonly name: string
@@ -63,11 +64,9 @@ function CompletedInput ({ field, reference, texts, onText }: CompletedInputProp
   const values = useCompletion(hasFocus, reference, name, texts)
   return (
     <div class='field'>
-      <label for={id}>
-        {title ?? name}
-        {title !== undefined && title !== name && <code class='faint'>{name}</code>}
-        {isRequired && <span class='required' title='required'> *<span class='unseen'> required</span></span>}
-      </label>
+      <div class='head'>
+        <label for={id}><LabelText label={title ?? name} name={name} isRequired={isRequired} /></label>
+      </div>
       <input
         id={id} type='text' list={`${id}-list`} autocomplete='off' spellcheck={false} value={text}
         aria-required={isRequired} aria-describedby={`${id}-about`}

@@ -1,5 +1,6 @@
 // The selected primitive: what it is, and a form to call it.
 
+import { calls, requiredScopesOf } from '../calls/call-record.ts'
 import { consoleState } from '../connection/console-state.ts'
 import { isRecord } from '../connection/json.ts'
 import { entries, selectedEntry, selectedKey } from '../lists/catalog.ts'
@@ -44,6 +45,10 @@ function Details ({ entry }: { readonly entry: ServedEntry }) {
   const shown = shownOf(primitive)
   const file = consoleState.value?.files[key]
   const { problems = [], advice = [] } = reportOf(key) ?? {}
+  // A list does not say which scopes a primitive needs. A refusal does.
+  const scopes = calls.value.flatMap((call) => {
+    return call.key === key && call.failure !== undefined ? [requiredScopesOf(call.failure)] : []
+  }).find((one) => one !== undefined)
   return (
     <article>
       <h2>{title}</h2>
@@ -51,10 +56,16 @@ function Details ({ entry }: { readonly entry: ServedEntry }) {
         <code>{name}</code>
         {file !== undefined && <span class='faint'>{file}</span>}
         {badgesOf(primitive).map((badge) => <span key={badge} class='badge'>{badge}</span>)}
+        {scopes !== undefined && <span class='badge warn'>needs {scopes.join(' ')}</span>}
       </p>
       {typeof shown.description === 'string' && <p class='description'>{shown.description}</p>}
       {problems.length > 0 && <ProblemList problems={problems} />}
-      {advice.length > 0 && <ProblemList problems={advice} />}
+      {advice.length > 0 && (
+        <details class='report advice'>
+          <summary>Advice <span class='note'>{advice.length}</span></summary>
+          <ProblemList problems={advice} />
+        </details>
+      )}
       <CallForm entry={entry} />
       <details class='definition'>
         <summary>Definition</summary>

@@ -1,30 +1,17 @@
 // TLS as the modes of libpq mean it.
 // https://www.postgresql.org/docs/current/libpq-ssl.html
 
-import { execFile } from 'node:child_process'
 import { chmod, copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { readPostgresUrl } from '../../../../../src/store/backends/postgres/connections/address.ts'
 import { connect, createTarget } from '../../../../../src/store/backends/postgres/connections/connection.ts'
 import { readTls } from '../../../../../src/store/backends/postgres/connections/tls.ts'
+import { makeCertificate } from '../../../../helpers/certificates.ts'
 import { makeFolder } from '../../../../helpers/folder.ts'
 import {
   hasPostgresServer, startPostgresServer, type PostgresServer
 } from '../../../../servers/postgres-server.ts'
-
-const run = promisify(execFile)
-
-/** Makes a certificate for these names that nobody but itself has signed. */
-async function makeCertificate (folder: string, name: string, subject: string, names: string): Promise<void> {
-  await run('openssl', [
-    'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2',
-    '-keyout', join(folder, `${name}.key`), '-out', join(folder, `${name}.crt`), '-subj', `/CN=${subject}`,
-    '-addext', `subjectAltName=${names}`
-  ])
-  await chmod(join(folder, `${name}.key`), 0o644)
-}
 
 /** Resolves to whether the connection is encrypted. */
 async function isEncrypted (server: PostgresServer, host: string, parameters: string): Promise<unknown> {
