@@ -156,7 +156,7 @@ async function openService (
   const { lifetimes, openStreams, limiter, storePart, metrics, tracer } = measures
   const shedding = lifecycle.add(measures.shedding)
   const observer = joinObservers([
-    createLogObserver(requestLog),
+    createLogObserver(requestLog, measures.describeCall),
     ...(metrics === undefined ? [] : [metrics.observer]),
     ...(audit === undefined ? [] : [audit.observer])
   ])

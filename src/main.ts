@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Service } from './app.ts'
 import type { Build } from './app/own-process.ts'
-import { openAddresses } from './app/listening.ts'
+import { describeInspector, openAddresses } from './app/listening.ts'
 import { Lifecycle, StartError } from './base/lifecycle.ts'
 import { messageOf } from './base/words.ts'
 import { createLoadGuard } from './catalog/compiled/load-guard.ts'
@@ -207,12 +207,21 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
     }
     const memory = readMemory(parent?.count)
     const own = {
-      guard, log, memory, build, adminToken, signal: lifecycle.signal, workers: parent, authorConsole
+      guard,
+      log,
+      memory,
+      build,
+      adminToken,
+      signal: lifecycle.signal,
+      workers: parent,
+      showsCalls: author !== undefined,
+      authorConsole
     }
     service = await lifecycle.open(createService(options, own))
     // The parent may say so during the start.
     if (isUnready) service.turnUnready()
-    await openAddresses(service, config, log, authorConsole !== undefined)
+    const url = await openAddresses(service, config, log, authorConsole !== undefined)
+    if (author !== undefined) logger.info(describeInspector(url))
     parent?.tellReady()
     return service.reload
   })

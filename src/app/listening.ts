@@ -22,20 +22,31 @@ const toAdvice = (host: string, port: string): Advice => ({
 const LISTEN_ADVICE = toAdvice('HOST', 'PORT')
 const ADMIN_ADVICE = toAdvice('TRIVET_ADMIN_HOST', 'TRIVET_ADMIN_PORT')
 
-/** Rejects with a StartError if the service cannot listen on an address. */
+/** Resolves to the URL of the endpoint. Rejects with a StartError if the service cannot listen. */
 export async function openAddresses (
   { app, admin, catalog }: Service, config: Config, { logger, announce }: ServiceLog, hasConsole = false
-): Promise<void> {
+): Promise<string> {
   const { host, port, adminHost, adminPort, path } = config
   const { level } = logger
   // Fastify would log the addresses. The announced lines have them too.
   logger.level = 'warn'
   const adminAddress = admin && await listen(admin, adminHost, adminPort, ADMIN_ADVICE)
   const address = await listen(app, host, port, LISTEN_ADVICE)
-  announce({ url: `${address}${path}` }, describe(catalog.current))
+  const url = `${address}${path}`
+  announce({ url }, describe(catalog.current))
   if (hasConsole) announce({ url: `${address}${consolePathOf(path)}` }, 'the console is')
   if (adminAddress !== undefined) announce({ url: `${adminAddress}/metrics` }, 'serves metrics')
   logger.level = level
+  return url
+}
+
+/** The era that has all of the protocol. The Inspector takes the earlier one by default. */
+const INSPECTOR = 'npx @modelcontextprotocol/inspector --transport http --protocol-era modern --server-url'
+
+/** Returns the line of the log that says how to open the official Inspector at the endpoint. */
+export function describeInspector (url: string): string {
+  // The address of all interfaces is none to connect to.
+  return `The Inspector opens it: ${INSPECTOR} ${url.replace('//[::]', '//[::1]')}`
 }
 
 async function listen (

@@ -18,10 +18,13 @@ import type { Tasks } from '../tasks/tasks.ts'
 import type { ProcessFacts, WorkerReports, Workers } from './own-process.ts'
 import type { OpenedState } from './state.ts'
 
+/** The levels of a log that has the lines of requests. */
+const SHOWING_LEVELS: ReadonlySet<string> = new Set(['trace', 'debug', 'info'])
+
 export type OpenedMeasures = Awaited<ReturnType<typeof openMeasures>>
 
 export async function openMeasures (
-  state: OpenedState, { memory, build }: ProcessFacts, tasks: Pick<Tasks, 'counts' | 'operator'>
+  state: OpenedState, { memory, build, showsCalls }: ProcessFacts, tasks: Pick<Tasks, 'counts' | 'operator'>
 ) {
   const { config, log, backend: { store, broadcast, callCounter }, live, upstreams } = state
   const lifetimes = new Lifetimes()
@@ -50,7 +53,13 @@ export async function openMeasures (
     defaults: toDefaultRates(state), onHit: metrics?.countLimitHit
   })
   const tracer = await (await import('../ops/tracing/tracing.ts')).openRequestTracer(log)
-  return { lifetimes, openStreams, shedding, storePart, metrics, limiter, tracer }
+  const describeCall = showsCalls === true
+    ? (await import('../ops/audit/call-details.ts')).createCallDetails({
+        isShown: () => SHOWING_LEVELS.has(log.level),
+        readSecrets: () => live.catalog.current.settings.secrets
+      })
+    : undefined
+  return { lifetimes, openStreams, shedding, storePart, metrics, limiter, tracer, describeCall }
 }
 
 function toDefaultRates ({ config, clock }: OpenedState): DefaultRates | undefined {

@@ -36,6 +36,8 @@ export interface ProcessFacts {
   readonly workers?: Workers | undefined
   /** By which operators change tasks at the admin address. Without it they cannot. */
   readonly adminToken?: string | undefined
+  /** Whether the log shows the arguments and the result of each call, to the author of the catalog. */
+  readonly showsCalls?: boolean | undefined
 }
 
 /** The dependencies of a service that runs as a process of its own. */

@@ -38,7 +38,7 @@ export const callCommand: AddCommand = (program, surroundings, finish) => {
     .action(async (first: string, rest: readonly string[], flags: CallFlags) => {
       if (!isUrl(first)) assertFolder(first)
       const [url, tool, pairs] = isUrl(first) ? [first, rest[0], rest.slice(1)] : [undefined, first, rest]
-      if (tool === undefined) throw new UsageError(`name a tool: \`trivet list ${first}\` has them`)
+      if (tool === undefined) throw new UsageError(`name a tool: \`npx trivet list ${first}\` has them`)
       const answers = await readAnswerFlags(flags.answer, flags.answers)
       const { caller, close } = await open(url, flags, surroundings)
       try {
@@ -140,10 +140,13 @@ async function toCommandError (error: unknown, flags: CallFlags): Promise<unknow
   return error instanceof RequestError ? toRequestFailure(error, flags) : error
 }
 
-function toQuestionFailure ({ question: { key, kind, message } }: QuestionError): CommandError {
+function toQuestionFailure (
+  { question: { key, kind, message }, misspelt }: QuestionError
+): CommandError {
   const example = kind === 'form' ? '{"field":"value"}' : 'accept'
   const text = `The tool asks ${JSON.stringify(key)} (${kind}): ${toPlain(message)}`
-  return new CommandError('question', `${text}\n` +
+  const hint = misspelt === undefined ? '' : `The tool has not asked ${misspelt}: did you mean ${key}?\n`
+  return new CommandError('question', `${text}\n${hint}` +
     `Answer it at a terminal, or with --answer '${key}=${example}' or --answers FILE`, MISUSED)
 }
 

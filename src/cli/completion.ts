@@ -10,7 +10,7 @@ Add one line to the file that your shell reads at its start:
   zsh, ~/.zshrc, after compinit:     source <(trivet completion zsh)
   fish, ~/.config/fish/config.fish:  trivet completion fish | source
 
-Tools and their arguments are completed by loading the catalog, as \`trivet list\` does.`
+Tools and their arguments are completed by loading the catalog, as \`npx trivet list\` does.`
 
 /** Each asks the hidden command for what may stand in place of the last word, with a tab before its help. */
 const SCRIPTS = {

@@ -8,6 +8,7 @@ import { offeredBy, type Offered, type OfferedPrimitive } from '../catalog/contr
 import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
 import { assertLayout } from '../catalog/folder/catalog-layout.ts'
 import { createSettingReader } from '../catalog/folder/environment-settings.ts'
+import { withLines } from '../catalog/folder/line-of-problem.ts'
 import { readConfig } from '../ops/config/config.ts'
 import { CONSTANTS } from '../ops/config/constants.ts'
 import { assertFolder, isUrl, type Surroundings } from './command.ts'
@@ -33,7 +34,7 @@ export async function loadCatalog (
     const contents = await source.load()
     const readSetting = createSettingReader(environment)
     const compiler = new CatalogCompiler({ pageSize: CONSTANTS.pageSize, readSetting })
-    return { contents, snapshot: await compiler.compile(contents) }
+    return { contents, snapshot: await withLines(source.name, compiler.compile(contents)) }
   })
 }
 

@@ -15,7 +15,7 @@ schema prints the SQL of the schema that the service uses in PostgreSQL. The ser
 role may create schemas in the database. If not, an owner of the database applies it, before each release that
 changes it:
 
-  trivet state schema --role trivet | psql --set ON_ERROR_STOP=1 postgres://owner@host/database
+  npx trivet state schema --role trivet | psql --set ON_ERROR_STOP=1 postgres://owner@host/database
 
 It may be applied again, and keeps what is there.`
 

@@ -66,7 +66,7 @@ export function readRecording (document: unknown): ReadRecording {
   }
   if (form === FORM) return readShape(document)
   throw new RecordingError(
-    'This is no recording of a task: pass the object that `trivet tasks show ID --recording` prints as JSON'
+    'This is no recording of a task: pass the object that `npx trivet tasks show ID --recording` prints'
   )
 }
 

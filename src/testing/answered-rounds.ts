@@ -1,6 +1,7 @@
 // Answers the questions of a handler, round by round, until the request has its result.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
+import { createNearestNames } from '../base/nearest-names.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import { readCallText, type CallText } from './call-text.ts'
 import { RequestError, type Reply, type TestRequest } from './exchange.ts'
@@ -118,10 +119,20 @@ export class Answers {
     const limit = prepared === undefined ? MAX_ATTEMPTS : 1
     if (attempts > limit) throw new QuestionError(question, describeMisfit(question))
     const answer = prepared ?? await this.#answer?.(question)
-    if (answer === undefined) throw new QuestionError(question, 'The test has no answer to it.')
+    if (answer === undefined) {
+      throw new QuestionError(question, 'The test has no answer to it.', this.#findMisspelt(key))
+    }
     if (!isUpload(answer)) return answer
     await this.#upload(question.params.url, answer.file)
     return { action: 'accept' }
+  }
+
+  /** Finds the key of an answer that nobody has asked for, and that looks like the key of the question. */
+  #findMisspelt (asked: string): string | undefined {
+    const findNearest = createNearestNames([asked])
+    return [...this.#answers.keys()].find(
+      (key) => !this.#attempts.has(key) && findNearest(key, () => true).length > 0
+    )
   }
 
   /** Throws an AnswerError if the handler has not asked for an answer that was given. */
@@ -142,14 +153,18 @@ function describeMisfit ({ kind, params }: TestQuestion): string {
 /** The handler asked a question, and the test has no answer to it, or none that fits. */
 export class QuestionError extends Error {
   readonly question: TestQuestion
+  /** The key of an answer of the test that may be meant for the question. */
+  readonly misspelt: string | undefined
 
-  constructor (question: TestQuestion, problem: string) {
+  constructor (question: TestQuestion, problem: string, misspelt?: string) {
     const { key, kind, message } = question
     const text = `The handler asks ${JSON.stringify(key)} (${kind})${message === '' ? '' : `: ${message}`}`
     const example = `{ answers: { ${toMember(key)}: ${exampleAnswer(question)} } }`
-    super(`${text}\n${problem} Answer it in the options of the call: ${example}`)
+    const hint = misspelt === undefined ? '' : ` Is the answer ${JSON.stringify(misspelt)} meant for it?`
+    super(`${text}\n${problem}${hint} Answer it in the options of the call: ${example}`)
     this.name = 'QuestionError'
     this.question = question
+    this.misspelt = misspelt
   }
 }
 

@@ -8,6 +8,7 @@ import { readCallText, type CallText } from './call-text.ts'
 import type { TestCaller } from './catalog.ts'
 import { RequestError, toTestSender, type Exchange, type TestSender } from './exchange.ts'
 import { followCall, giveAnswers, type CallContinuation } from './follow-call.ts'
+import { assertAnswerNames } from './known-names.ts'
 import type { AnswerOptions, TestCallOptions, TestCallerOptions, TestClient } from './options.ts'
 import {
   HandlerReport, type CallResult, type CatalogLists, type PromptResult, type ReadResult, type ResultsJson
@@ -92,6 +93,7 @@ export class CatalogCaller implements TestCaller {
   async #ask<M extends keyof ResultsJson> (
     method: M, params: object, options: AnswerOptions, headers = {}, follow?: Follow
   ): Promise<{ readonly report: HandlerReport, readonly result: ResultsJson[M] }> {
+    assertAnswerNames(options)
     const report = new HandlerReport()
     const { signal, meta = {} } = options
     const request = { method, params, meta, headers, ...signal !== undefined && { signal } }

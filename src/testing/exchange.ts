@@ -10,6 +10,7 @@ import { isRequest, readMessage } from '../protocol/json-rpc.ts'
 import type { Outlet } from '../request/pipeline/caller.ts'
 import { ClientGone, type Lifetime } from '../request/pipeline/lifetime.ts'
 import { uploadFile } from './files.ts'
+import { assertCallerNames } from './known-names.ts'
 import type { TestCallerOptions, TestClient } from './options.ts'
 import type { TestUpload } from './question.ts'
 import type { HandlerReport } from './results.ts'
@@ -25,9 +26,9 @@ const ALL_CAPABILITIES = {
 }
 const CLIENT_INFO = { name: 'trivet/testing', version: '1.0.0' }
 
-export function toTestSender (
-  { scopes = [], host, ...principal }: TestCallerOptions = {}, client: TestClient = {}
-): TestSender {
+export function toTestSender (caller: TestCallerOptions = {}, client: TestClient = {}): TestSender {
+  assertCallerNames(caller, client)
+  const { scopes = [], host, ...principal } = caller
   const capabilities = host === 'plain' ? {} : ALL_CAPABILITIES
   return {
     principal: Object.freeze({ ...principal, scopes: new Set(scopes) }),

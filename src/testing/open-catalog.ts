@@ -13,6 +13,7 @@ import { CatalogCaller } from './catalog-caller.ts'
 import type { TestCatalog } from './catalog.ts'
 import { createExchange, type Exchange, type ExchangeListeners } from './exchange.ts'
 import { downloadFile, type TestDownload } from './files.ts'
+import { assertCatalogNames } from './known-names.ts'
 import type { TestOptions } from './options.ts'
 import { StandIns, type TestUpstream } from './upstreams.ts'
 import { replay, type ReplayOptions, type ReplayResult } from './replay.ts'
@@ -35,6 +36,7 @@ const FIXED = { watch: 'off', legacy: 'off', stateUrl: 'memory:', publicUrl: 'ht
  * await shop.close()
  */
 export async function openCatalog (folder: string | URL, options: TestOptions = {}): Promise<TestCatalog> {
+  assertCatalogNames(options)
   const standIns = new StandIns(options.upstreams ?? {})
   return await openWatchedCatalog(folder, options, { standIns })
 }

@@ -98,6 +98,9 @@ t.test('a question is answered by a flag or a file, or said with how to answer i
       "Answer it at a terminal, or with --answer 'size={\"field\":\"value\"}' or --answers FILE\n",
     exitCode: 2
   })
+  t.match(await run('asks', '--answer', 'sizes={"size":"large"}'), {
+    exitCode: 2, err: 'Which size?\nThe tool has not asked sizes: did you mean size?\nAnswer it'
+  })
   const unasked = await run('echo', '--answer', 'size=accept')
   t.match(unasked, { exitCode: 2, err: '--answer size: the tool has not' })
 })

@@ -69,7 +69,7 @@ t.test('a tool error and an error of the service end with 1, misuse with 2', asy
   t.strictSame(await call('fails'), { out: 'The tool failed: no such thing\n', err: '', exitCode: 1 })
   t.strictSame(await call('breaks'), { out: '', err: 'Internal error\n', exitCode: 1 })
   t.match(await call('nothing'), { exitCode: 1, err: /Tool nothing not found/ })
-  t.match(await call(), { exitCode: 2, err: /^name a tool: `trivet list http/ })
+  t.match(await call(), { exitCode: 2, err: /^name a tool: `npx trivet list http/ })
   t.match(await call('echo', '--subject', 'ada'), { exitCode: 2, err: /^--subject is for a folder/ })
 })
 

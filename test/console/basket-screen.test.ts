@@ -64,7 +64,8 @@ t.test('the console of dev shows the screen beside the result', { timeout: 90_00
   const page = await openPage(t)
   const problems: string[] = []
   page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()) })
-  for (const host of ['127.0.0.1', 'localhost']) {
+  for (const [host, theme] of [['127.0.0.1', 'light'], ['localhost', 'dark']] as const) {
+    await page.emulateMedia({ colorScheme: theme })
     const basketId = await createBasket(service)
     const url = new URL('/', service)
     url.hostname = host
@@ -74,6 +75,7 @@ t.test('the console of dev shows the screen beside the result', { timeout: 90_00
     await page.keyboard.press('Control+Enter')
     const frame = page.frameLocator('iframe').frameLocator('iframe')
     await frame.getByText('There is nothing in it yet.').waitFor()
+    await frame.locator(`html[style*="${theme}"]`).waitFor()
     await frame.getByRole('searchbox').fill('whale')
     await frame.getByRole('button', { name: 'Find' }).click()
     await frame.getByRole('button', { name: 'Add Moby-Dick' }).click()

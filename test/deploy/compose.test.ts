@@ -89,7 +89,7 @@ t.test('only ports of this machine are published, and no admin address', async (
   t.strictSame(targets, replicas.map((name) => `${name}:${adminPort}`))
 })
 
-t.test('profiles start only what is asked for, and mount only files that exist', async (t) => {
+t.test('profiles start only what is asked for', async (t) => {
   const profiles = Object.entries<Message>(services).map(([name, one]) => [name, one.profiles?.join() ?? ''])
   t.match(Object.fromEntries(profiles), {
     nginx: '',
@@ -100,13 +100,6 @@ t.test('profiles start only what is asked for, and mount only files that exist',
     prometheus: 'monitoring',
     grafana: 'monitoring'
   })
-  const sources = Object.values<Message>(services).flatMap(({ volumes = [] }) => volumes)
-    .map((one: string) => one.split(':')[0] ?? '').filter((one: string) => one.startsWith('./deploy/'))
-  const ignored = (await readFile(pathOf('.gitignore'), 'utf8')).split('\n')
-  t.ok(ignored.includes('deploy/tls/'), 'a key never gets into the repository')
-  for (const source of sources.filter((one: string) => one !== './deploy/tls')) {
-    t.ok(await readdir(pathOf(source)).catch(() => readFile(pathOf(source))), source)
-  }
 })
 
 t.test('the state can be in PostgreSQL, by the commands of deploy/README.md', async (t) => {

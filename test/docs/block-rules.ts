@@ -19,7 +19,7 @@ export type Rule =
   'excerpt' | 'file' | 'module' | 'commands' | 'transcript' | 'foreign' | 'data' | 'tree' | 'picture'
 
 /** Need the network, a cluster, a container or rights that a test does not have. */
-const FOREIGN = new Set(['docker', 'kubectl', 'npm', 'openssl', 'sudo'])
+const FOREIGN = new Set(['docker', 'kubectl', 'npm', 'openssl', 'psql', 'sudo'])
 
 /** Of files. */
 const LANGUAGES = new Set(['ts', 'tsx', 'js', 'mjs', 'html', 'yaml', 'md', 'json'])
@@ -29,7 +29,7 @@ export function ruleOf (block: Block): Rule {
   if (path !== undefined && LANGUAGES.has(language)) {
     // The catalog is loaded, and the tests are run: nothing checks a file elsewhere.
     if (/^(?:catalog|teams|test)\//.test(path)) return 'file'
-    if (/^(?:bench|deploy|src)\//.test(path)) return 'excerpt'
+    if (/^(?:bench|deploy|examples|src)\//.test(path)) return 'excerpt'
   }
   if (path === undefined) {
     if (language === 'mermaid') return 'picture'

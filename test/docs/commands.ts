@@ -23,12 +23,9 @@ export interface Terminal {
 }
 
 /** Opens a terminal in the folder. A service that it starts ends with the test. */
-export async function openTerminal (
-  t: Test, folder: string, bin: string, variables: { readonly [name: string]: string } = {}
-): Promise<Terminal> {
+export async function openTerminal (t: Test, folder: string, bin: string): Promise<Terminal> {
   await writeShims(bin)
   const env = {
-    ...variables,
     PATH: `${bin}:${process.env.PATH}`,
     HOME: folder,
     PORT: '0',

@@ -1,6 +1,6 @@
 // The names of the product in the pages: what they name exists, and what exists they name.
 
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import {
@@ -10,6 +10,7 @@ import { NO_LIMITS } from '../../src/limits/call-limits.ts'
 import { ROWS } from '../../src/ops/config/settings.ts'
 import { runProgram } from '../helpers/program.ts'
 import { readPages, ROOT } from './pages.ts'
+import { readTexts } from './source-texts.ts'
 
 const pages = await readPages()
 const text = pages.map((page) => page.text).join('\n')
@@ -70,6 +71,19 @@ t.test('every command and flag that a page names exists, and all are in commands
       t.ok(page.includes(flag), `trivet ${name} ${flag}`)
     }
   }
+})
+
+t.test('a command is written as it works: with npx', async (t) => {
+  const commands = [...(await readCommands()).keys()].join('|')
+  const bare = new RegExp(`(?<![\\w/-]|npx )trivet (?:${commands})\\b`)
+  t.ok(bare.test('run "trivet check"') && !bare.test('npx trivet check') && !bare.test('/srv/trivet serve'))
+  // A shell completes a command on its path, and npm finds the commands of scripts.
+  const onPath = /\btrivet completion |^trivet (?:dev|serve|check)$/
+  const files = (await readdir(join(ROOT, 'src'), { recursive: true })).filter((file) => file.endsWith('.ts'))
+  const texts = await Promise.all(files.map(async (file) => readTexts(await readSource(join('src', file)))))
+  const written = pages.flatMap(({ blocks }) => blocks.map((block) => block.text))
+  const lines = [...texts.flat(), ...code, ...written].flatMap((one) => one.split('\n'))
+  t.strictSame(lines.filter((line) => bare.test(line) && !onPath.test(line)), [])
 })
 
 t.test('every name that the package exports is in a page', async (t) => {

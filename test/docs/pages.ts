@@ -31,7 +31,8 @@ export interface Page {
 const BLOCK = /^```(\S*)(?: +(\S+))?\n([^]*?)^```$/gm
 
 const OUTSIDE_OF_DOCS = [
-  'README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'deploy/README.md', 'examples/internal-api/README.md'
+  'README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'deploy/README.md', 'examples/database/README.md',
+  'examples/internal-api/README.md'
 ]
 
 /** Returns the pages that people write. */

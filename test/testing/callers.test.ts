@@ -102,3 +102,24 @@ t.test('limits, time limits and departures hold as they are served', async (t) =
   const signal = AbortSignal.timeout(20)
   await t.rejects(catalog.call('waits', {}, { signal }), { code: -32603, message: /cancelled/ })
 })
+
+t.test('a misspelt name of an option is refused, with the one that it may mean', async (t) => {
+  const folder = await writeCatalog(t, { 'tools/a.ts': toolModule('a') })
+  // A test in JavaScript has no types.
+  const untyped = (options: object): object => options
+  for (const [options, message] of [
+    [untyped({ setings: {} }), /"setings" is no option of openCatalog; did you mean settings\?/],
+    [untyped({ logLevels: 'info' }), /"logLevels" is no option of openCatalog; did you mean logLevel\?/]
+  ] as const) await t.rejects(openCatalog(folder, options), { name: 'ConfigError', message })
+  await t.rejects(openCatalog(folder, JSON.parse('{"pageSize":3}')), { message: /set pageSize in server\.yaml/ })
+  const catalog = await open(t, { 'tools/a.ts': toolModule('a') })
+  t.throws(() => catalog.as(untyped({ subjet: 'ada' })), {
+    name: 'TypeError', message: '"subjet" is no option of a caller; did you mean subject?'
+  })
+  t.throws(() => catalog.as({}, untyped({ roots: [] })), {
+    message: '"roots" is no option of a client: use capabilities, info'
+  })
+  await t.rejects(catalog.call('a', {}, untyped({ answrs: {} })), {
+    message: '"answrs" is no option of a call; did you mean answers?'
+  })
+})

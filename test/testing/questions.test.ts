@@ -77,7 +77,11 @@ t.test('a question without an answer rejects, and says how to answer it', async 
     message: 'The handler asks "size" (form): Which size?\nThe test has no answer to it. Answer it in the ' +
       "options of the call: { answers: { size: { action: 'accept', content: { size: … } } } }"
   })
+  await t.rejects(catalog.call('order', {}, { answers: { sizes: LARGE } }), {
+    misspelt: 'sizes', message: /has no answer to it\. Is the answer "sizes" meant for it\? Answer it/
+  })
   await t.rejects(catalog.call('order', {}, { answers: { size: LARGE }, answer: () => undefined }), {
+    misspelt: undefined,
     message: /"pay" \(url\): Pay here\n.*\{ pay: \{ action: 'accept' \} \}/
   })
   await t.rejects(catalog.call('all'), { message: /"text" \(sample\): Sum up\n/ })

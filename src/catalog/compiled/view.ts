@@ -50,10 +50,10 @@ export interface View {
   /** Finds the resources of those URIs that have one. One error names the scopes of all of them. */
   resourcesAt (uris: readonly string[]): readonly ResourceMatch[]
   /**
-   * Finds the key of a primitive that exists and that the caller does not see. For observers: a client must
+   * Finds a primitive that exists and that the caller does not see. For observers: a client must
    * not learn of it. Does not throw.
    */
-  hidden (kind: 'tool' | 'prompt' | 'resource', name: string): string | undefined
+  hidden (kind: 'tool' | 'prompt' | 'resource', name: string): CompiledPrimitive | undefined
   /** Finds the entry of `resources/list` with this URI, whether or not the caller sees it. */
   listed (uri: string): CompiledPrimitive | undefined
   /** Whether the caller may learn that the resource with this URI has changed. Does not throw. */
@@ -141,7 +141,7 @@ export function * createViews (
       resourcesAt,
       hidden (kind, name) {
         const primitive = findAny(kind, name)
-        return sees(primitive) ? undefined : primitive?.key
+        return sees(primitive) ? undefined : primitive
       },
       listed: (uri) => (entries ??= byKey(all.listed)).get(uri),
       mayHearOf (uri) {

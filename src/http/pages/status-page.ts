@@ -131,7 +131,7 @@ function toTasks ({ samples, stuckTasks }: StatusFacts): HtmlValue {
   return html`<h2>Tasks</h2>
 ${toTable(['What', 'How many'], counts)}
 ${stuckTasks === undefined
-    ? html`<p class="faint">Tasks are listed with TRIVET_ADMIN_TOKEN: <code>trivet tasks list</code>.</p>`
+    ? html`<p class="faint">Tasks are listed with TRIVET_ADMIN_TOKEN: <code>npx trivet tasks list</code>.</p>`
     : stuckTasks.length === 0
       ? html``
       : toTable(['Stuck task', 'Tool', 'Why', 'Trace'], stuckTasks.map(toStuckRow))}

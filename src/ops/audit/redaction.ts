@@ -1,4 +1,5 @@
-// Replaces what looks like a secret in the arguments that the audit log keeps, and cuts what is too long.
+// Replaces what looks like a secret in the values that a log has, and cuts what is too long. The audit log
+// keeps arguments. The log of `trivet dev` shows arguments and results.
 
 const REDACTED = '[redacted]'
 const CUT = '[cut]'
@@ -7,6 +8,8 @@ const MAX_LENGTH = 8192
 const MAX_DEPTH = 16
 /** Secrets are looked for in this many characters after the limit too: the cut may be within one. */
 const MAX_SECRET_LENGTH = 8192
+/** The characters that JSON writes for one at most. */
+const MAX_ESCAPE = 6
 /** A longer name may hide anything. */
 const MAX_NAME_LENGTH = 256
 
@@ -38,13 +41,23 @@ const SECRET_TEXTS = [
   /\b(?:sk|pk|rk|ghp|gho|ghs|ghu|github_pat|glpat|xox[a-z])[-_][\w-]{10,}|\bAKIA[A-Z0-9]{16}\b/g
 ]
 
-/** @param secretNames names that the definition's schema marks as secret. */
-export function redact (value: unknown, secretNames: ReadonlySet<string>): unknown {
+const NO_TEXTS: ReadonlySet<string> = new Set()
+
+/**
+ * @param secretNames names that the definition's schema marks as secret.
+ * @param secretTexts texts that are secrets wherever they are.
+ */
+export function redact (
+  value: unknown, secretNames: ReadonlySet<string>, secretTexts: ReadonlySet<string> = NO_TEXTS
+): unknown {
+  const patterns = secretTexts.size === 0 ? SECRET_TEXTS : [toPattern(secretTexts), ...SECRET_TEXTS]
+  const lengths = [...secretTexts].map(({ length }) => MAX_ESCAPE * length)
+  const maxSecretLength = Math.max(MAX_SECRET_LENGTH, ...lengths)
   let left = MAX_LENGTH
 
   function copyText (text: string): string {
-    const harmless = SECRET_TEXTS.reduce(
-      (clean, secret) => clean.replace(secret, REDACTED), text.slice(0, left + MAX_SECRET_LENGTH)
+    const harmless = patterns.reduce(
+      (clean, secret) => clean.replace(secret, REDACTED), text.slice(0, left + maxSecretLength)
     )
     const excerpt = harmless.length > left ? `${harmless.slice(0, left)}${CUT}` : harmless
     left = Math.max(0, left - text.length)
@@ -55,7 +68,9 @@ export function redact (value: unknown, secretNames: ReadonlySet<string>): unkno
     if (left === 0) return CUT
     if (typeof value === 'string') return copyText(value)
     left = Math.max(0, left - 1)
-    if (typeof value !== 'object' || value === null) return value
+    if (typeof value !== 'object' || value === null) {
+      return secretTexts.has(String(value)) ? REDACTED : value
+    }
     if (depth === MAX_DEPTH) return CUT
     return Array.isArray(value) ? copyList(value, depth) : copyMembers(value, depth)
   }
@@ -72,14 +87,39 @@ export function redact (value: unknown, secretNames: ReadonlySet<string>): unkno
   function copyMembers (members: object, depth: number): object {
     const copied: Array<readonly [string, unknown]> = []
     for (const [name, member] of Object.entries(members)) {
-      const isSecret = secretNames.has(name) || isSecretName(name)
-      copied.push([copyText(name), isSecret ? REDACTED : copy(member, depth + 1)])
+      copied.push([copyText(name), isSecret(name, secretNames) ? REDACTED : copy(member, depth + 1)])
       if (left === 0) return Object.fromEntries([...copied, [CUT, CUT]])
     }
     return Object.fromEntries(copied)
   }
 
   return copy(value, 0)
+}
+
+/** Returns the texts and the numbers of members whose names are those of secrets, at any depth. */
+export function secretTextsIn (
+  value: unknown, secretNames: ReadonlySet<string>, isWithin = false, depth = 0
+): ReadonlySet<string> {
+  if (typeof value !== 'object' || value === null) {
+    const hasText = typeof value === 'string' || typeof value === 'number'
+    return new Set(isWithin && hasText ? [String(value)] : [])
+  }
+  if (depth === MAX_DEPTH) return NO_TEXTS
+  return new Set(Object.entries(value).flatMap(([name, member]) => {
+    return [...secretTextsIn(member, secretNames, isWithin || isSecret(name, secretNames), depth + 1)]
+  }))
+}
+
+/** A longer text comes first: a shorter one may be a part of it. A text may be quoted as JSON. */
+function toPattern (texts: ReadonlySet<string>): RegExp {
+  const forms = [...texts].flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
+  const longestFirst = forms.filter((form) => form !== '').toSorted((one, other) => other.length - one.length)
+  const escaped = longestFirst.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
+  return new RegExp(escaped.length === 0 ? '(?!)' : escaped.join('|'), 'g')
+}
+
+function isSecret (name: string, secretNames: ReadonlySet<string>): boolean {
+  return secretNames.has(name) || isSecretName(name)
 }
 
 function isSecretName (name: string): boolean {

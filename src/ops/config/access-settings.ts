@@ -88,7 +88,7 @@ export function findAccessConflicts (config: AccessConfig): string[] {
     ],
     [
       auth.includes('tokens') && authTokens === undefined,
-      'TRIVET_AUTH has tokens, which needs TRIVET_AUTH_TOKENS, a file of lines that `trivet token` prints'
+      'TRIVET_AUTH has tokens, which needs TRIVET_AUTH_TOKENS, a file of lines that `npx trivet token` prints'
     ],
     [
       !auth.includes('tokens') && authTokens !== undefined,

@@ -2,6 +2,7 @@
 
 import { inspect } from 'node:util'
 import { isLoopback } from '../../base/addresses.ts'
+import { createNearestNames } from '../../base/nearest-names.ts'
 import { isSharedUrl } from '../../store/backends/url-schemes.ts'
 import { findAccessConflicts } from './access-settings.ts'
 import { CONSTANTS, WITHOUT_OVERLOAD, type Constants } from './constants.ts'
@@ -122,12 +123,20 @@ function isConfig (values: { readonly [option: string]: unknown }): values is Co
   })
 }
 
+/** The options of `createApp` that are settings. */
+export const OPTION_NAMES: readonly string[] = ROWS.filter(
+  ([, { processOnly }]) => processOnly === undefined
+).map(([option]) => option)
+
 /** Finds the problem of a name that is no option of `createApp`. */
 function findMisuse (option: string): string | undefined {
   const setting = ROWS.find(([name]) => name === option)?.[1]
   const advice = setting === undefined ? adviceFor(option) : setting.processOnly
   if (setting !== undefined && advice === undefined) return undefined
-  return `${option} is not an option of createApp${advice === undefined ? '' : `: ${advice}`}`
+  if (advice !== undefined) return `${option} is not an option of createApp: ${advice}`
+  const [nearest] = createNearestNames(OPTION_NAMES)(option, () => true)
+  const hint = nearest === undefined ? '' : `; did you mean ${nearest}?`
+  return `${option} is not an option of createApp${hint}`
 }
 
 /** A setting whose value is not valid has its default, which may conflict with others. */

@@ -6,6 +6,7 @@ import { styleText } from 'node:util'
 import { toPlain, toPlainJson, toPlainLines } from '../../base/words.ts'
 import { lineNumberOf, type Problem } from '../../catalog/compiled/problem.ts'
 import { isAuthorFrame, isFrame } from './author-frames.ts'
+import { toCallLines } from './call-lines.ts'
 
 type Fields = { readonly [name: string]: unknown }
 type Style = Parameters<typeof styleText>[0]
@@ -64,8 +65,13 @@ function toRest (fields: Fields): string {
   return text === '' ? '' : styleText('gray', text)
 }
 
-/** What changed; or problems of a catalog, each with the line of its file; or the error with its stack. */
-function toDetails ({ catalog, changes, problems, err }: Fields): string[] {
+/**
+ * What a call was given and what came of it; or what changed; or problems of a catalog, each with the line of
+ * its file; or the error with its stack.
+ */
+function toDetails (fields: Fields): string[] {
+  const { msg, catalog, changes, problems, err } = fields
+  if (msg === 'request') return toCallLines(fields).map((line) => styleText('gray', line))
   if (Array.isArray(changes)) return changes.map((change) => indent(toStyledChange(String(change))))
   if (isProblems(problems)) return problems.flatMap((problem) => toProblem(String(catalog), problem))
   if (typeof err !== 'object' || err === null) return []

@@ -1,10 +1,12 @@
-// Writes one line to the log for each request: its method, its subject and its ending, never its arguments or
-// its result.
+// Writes one line to the log for each request: its method, its subject and its ending. Only the author of a
+// catalog sees its arguments and its result.
 
 import { EarlierFailure, INTERNAL_ERROR } from '../../protocol/errors.ts'
 import type { RequestLog } from './caller.ts'
 import { ClientGone, ServiceClosing } from './lifetime.ts'
-import { toOutcomeWord, type Ending, type Observed, type Observer, type OutcomeWord } from './observer.ts'
+import {
+  toOutcomeWord, type DescribeCall, type Ending, type Observed, type Observer, type OutcomeWord
+} from './observer.ts'
 
 export interface RequestLines {
   readonly logger: Pick<RequestLog, 'info' | 'warn' | 'error'>
@@ -14,7 +16,8 @@ export interface RequestLines {
 
 const MESSAGE = 'request'
 
-export function createLogObserver (log: RequestLines): Observer {
+/** @param describeCall absent unless the log is that of the author of a catalog. */
+export function createLogObserver (log: RequestLines, describeCall?: DescribeCall): Observer {
   const { logger } = log
   return {
     end (observed, ending) {
@@ -27,7 +30,7 @@ export function createLogObserver (log: RequestLines): Observer {
       const outcome = toOutcomeWord(observed, ending)
       const subject = observed.principal?.subject
       const durationMs = Math.round(ending.durationMs * 100) / 100
-      if (log.writeInfo !== undefined && isPlain(observed, ending)) {
+      if (describeCall === undefined && log.writeInfo !== undefined && isPlain(observed, ending)) {
         log.writeInfo(toFields(observed, status, outcome, durationMs), MESSAGE)
       } else {
         logger.info({
@@ -40,7 +43,8 @@ export function createLogObserver (log: RequestLines): Observer {
           durationMs,
           ...(traceId !== undefined && { traceId }),
           ...(protocolError !== undefined && { code: protocolError.code }),
-          ...refused
+          ...refused,
+          ...describeCall?.(observed, ending)
         }, MESSAGE)
       }
     }

@@ -17,7 +17,10 @@ export interface RefusedRequest {
   readonly origin: string | undefined
 }
 
-/** What a client gave to a primitive. Only an audit log may keep any of it, as the rule says. */
+/**
+ * What a client gave to a primitive. Only an audit log may keep any of it, as the rule says. The log of
+ * `trivet dev` shows it to its author.
+ */
 export interface GivenArguments {
   readonly rule: AuditRule
   readonly args: { readonly [name: string]: unknown } | undefined
@@ -59,6 +62,8 @@ export interface Observed {
   readonly special?: SpecialAnswer | undefined
   /** Present once the primitive was found. */
   readonly given?: GivenArguments | undefined
+  /** The scopes that the primitive needs, if the caller was refused because it lacks some. */
+  readonly neededScopes?: readonly string[] | undefined
   /** Which upstreams were called, by name. Absent if none was. */
   readonly upstreams?: ReadonlyMap<string, UpstreamUse> | undefined
   /** The id of the request's trace, if the request is traced. */
@@ -78,7 +83,12 @@ export interface Ending {
   readonly error: unknown
   /** Whether the client left or cancelled before the answer. */
   readonly isCancelled: boolean
+  /** The result as JSON. Absent for an error and for a stream. Only the log of `trivet dev` has any of it. */
+  readonly result?: string | Buffer | undefined
 }
+
+/** Returns more fields of the line of a request in the log. */
+export type DescribeCall = (observed: Observed, ending: Ending) => object
 
 /** How a request ended, in one word. */
 export type OutcomeWord = SpecialAnswer | 'ok' | 'tool_error' | 'invalid' | 'failed' | 'cancelled'

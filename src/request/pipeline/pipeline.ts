@@ -144,7 +144,7 @@ export class Pipeline {
     }
     request.end()
     outlet.succeed(outcome)
-    this.#reportEnd(observed, outlet, SUCCESS)
+    this.#reportEnd(observed, outlet, SUCCESS, outcome)
   }
 
   /** Parts the request from its work. Observers are told of two requests. */
@@ -191,13 +191,16 @@ export class Pipeline {
       return this.#reportEnd(observed, outlet, { protocolError: undefined, error, isCancelled: true })
     }
     const protocolError = toProtocolError(error, observed.requestId)
-    if (protocolError instanceof InsufficientScope) observed.subject ??= protocolError.subject
+    if (protocolError instanceof InsufficientScope) {
+      observed.subject ??= protocolError.subject
+      observed.neededScopes = protocolError.requiredScopes
+    }
     outlet.fail(protocolError)
     this.#reportEnd(observed, outlet, { protocolError, error, isCancelled: error instanceof ClientGone })
   }
 
-  #reportEnd (observed: ObservedRequest, outlet: Outlet, facts: EndFacts): void {
-    const ending = toEnding(observed, outlet, facts)
+  #reportEnd (observed: ObservedRequest, outlet: Outlet, facts: EndFacts, result?: string | Buffer): void {
+    const ending = toEnding(observed, outlet, facts, result)
     if (observed.endsTrace) observed.trace?.end(observed, ending)
     this.#dependencies.observer.end(observed, ending)
   }
@@ -209,8 +212,10 @@ function isResult (outcome: Outcome): outcome is string | Buffer {
 
 type EndFacts = Pick<Ending, 'protocolError' | 'error' | 'isCancelled'>
 
-function toEnding ({ startedAt }: ObservedRequest, { status }: Outlet, facts: EndFacts): Ending {
-  return { durationMs: clock.monotonic() - startedAt, status, ...facts }
+function toEnding (
+  { startedAt }: ObservedRequest, { status }: Outlet, facts: EndFacts, result: Ending['result']
+): Ending {
+  return { durationMs: clock.monotonic() - startedAt, status, ...facts, result }
 }
 
 const SUCCESS = { protocolError: undefined, error: undefined, isCancelled: false }

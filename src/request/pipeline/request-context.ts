@@ -56,6 +56,8 @@ export class ObservedRequest implements Observed {
   special: SpecialAnswer | undefined
   /** Set when the primitive is found. */
   given: GivenArguments | undefined
+  /** Set when the caller is refused because it lacks some of them. */
+  neededScopes: readonly string[] | undefined
   /** Set when the request begins, if the service is traced. */
   trace: RequestTrace | undefined
   /** Set when an upstream is called. */
@@ -243,8 +245,9 @@ function toLogNotification (level: LogLevel, message: string, data: object | und
 export function noteHidden (
   { view, observed }: RequestContext, kind: Parameters<View['hidden']>[0], name: string
 ): void {
-  const key = view.hidden(kind, name)
-  if (key === undefined) return
-  observed.subject = key
+  const primitive = view.hidden(kind, name)
+  if (primitive === undefined) return
+  observed.subject = primitive.key
   observed.special = 'denied'
+  observed.neededScopes = primitive.seenWith?.[0] ?? primitive.scopes
 }

@@ -27,5 +27,7 @@ t.test('a property is secret if it, or a part of it that has no name, is one', a
   t.strictSame([...secretNames].toSorted(), [
     'all', 'either', 'inner', 'list', 'map', 'named', 'one', 'plain', 'tuple', 'written'
   ])
-  t.equal(toAuditRule({}, [], schema).secretNames.size, 0, 'names need no secrets')
+  const output = { type: 'object', properties: { key: PASSWORD } }
+  const both = toAuditRule({}, [], { type: 'object', properties: { one: PASSWORD } }, output)
+  t.strictSame([...both.secretNames].toSorted(), ['key', 'one'], 'those of the result too')
 })

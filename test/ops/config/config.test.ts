@@ -387,10 +387,11 @@ t.test('refuses invalid options of an embedding program, with all problems', asy
       throw error
     }
   }
-  t.strictSame(refused({ port: 1, host: '0.0.0.0', auth: 'none', pagesize: 3 }), [
+  t.strictSame(refused({ port: 1, host: '0.0.0.0', auth: 'none', pagesize: 3, maxBodyByte: 1 }), [
     'port is not an option of createApp: pass it to app.listen()',
     'host is not an option of createApp: pass it to app.listen()',
     'pagesize is not an option of createApp',
+    'maxBodyByte is not an option of createApp; did you mean maxBodyBytes?',
     "auth must be a list of none, jwt, introspection, tokens, got 'none'"
   ])
   t.match(refused({ adminPort: 9464, adminHost: '0.0.0.0' }), [
@@ -469,7 +470,7 @@ t.test('refuses settings about access that are not complete together', async (t)
     [{ ...jwt, TRIVET_AUTH_CLIENT_ID: 'a' }, [/^TRIVET_AUTH_CLIENT_ID is set.*_CLIENT_KEY$/]],
     [{ ...introspection, TRIVET_AUTH_ISSUERS: `${issuer},${issuer}/b` }, [/works with one of/]],
     [{ TRIVET_AUTH_ISSUERS: issuer }, [/TRIVET_AUTH has neither jwt nor introspection$/]],
-    [{ TRIVET_AUTH: 'tokens' }, [/which needs TRIVET_AUTH_TOKENS, a file of lines that `trivet token` prints$/]],
+    [{ TRIVET_AUTH: 'tokens' }, [/which needs TRIVET_AUTH_TOKENS, a file of lines that `npx trivet token` prints$/]],
     [{ TRIVET_AUTH_TOKENS: 'tokens.yaml' }, [/TRIVET_AUTH does not have tokens$/]],
     [{ ...jwt, TRIVET_AUTH_AUDIENCES: 'https://b.example a' }, [/https:\/\/b\.example, which is not in/]]
   ]

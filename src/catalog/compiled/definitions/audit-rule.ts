@@ -1,4 +1,4 @@
-// What the audit log may keep of the arguments of a primitive.
+// What the audit log may keep of the arguments of a primitive, and which of its members are secrets.
 
 import type { CommonOptions } from '../../../author/common-options.ts'
 import { isObject } from '../../../protocol/json-rpc.ts'
@@ -14,15 +14,26 @@ export interface AuditRule {
 
 /**
  * @param names of the arguments.
- * @param schema of the arguments. Properties that are `writeOnly` or a password are secret.
+ * @param schemas of the arguments and of the result. Properties that are `writeOnly` or a password are
+ * secret.
  */
 export function toAuditRule (
-  { audit = 'names' }: Pick<CommonOptions, 'audit'>, names: Iterable<string>, schema?: unknown
+  { audit = 'names' }: Pick<CommonOptions, 'audit'>, names: Iterable<string>,
+  ...schemas: readonly unknown[]
 ): AuditRule {
-  const hasValues = audit === 'values'
-  const secretNames = new Set<string>()
-  if (hasValues) collectSecretNames(schema, schema, secretNames)
-  return { names: new Set(names), hasValues, secretNames }
+  let secretNames: Set<string> | undefined
+  return {
+    names: new Set(names),
+    hasValues: audit === 'values',
+    // Most rules are never asked: a catalog may have thousands of schemas.
+    get secretNames () {
+      if (secretNames === undefined) {
+        secretNames = new Set()
+        for (const schema of schemas) collectSecretNames(schema, schema, secretNames)
+      }
+      return secretNames
+    }
+  }
 }
 
 /** Adds the names of secret properties to `names`. */

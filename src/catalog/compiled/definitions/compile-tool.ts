@@ -125,7 +125,9 @@ export function compileTool (
     requiredCapabilities,
     timeoutMs,
     limits: readCallLimits(definition.limits),
-    audit: toAuditRule(definition, Object.keys(input.schema.properties ?? {}), input.schema),
+    audit: toAuditRule(
+      definition, Object.keys(input.schema.properties ?? {}), input.schema, output?.schema
+    ),
     dedupe: dedupe === true ? toDedupeRule(definition, output) : undefined,
     task,
     checkInput: input.check,

@@ -9,6 +9,7 @@ import { CatalogError, type Problem } from '../../compiled/problem.ts'
 import type { Snapshot } from '../../compiled/snapshot.ts'
 import { yieldToRequests } from '../../../base/yield-to-requests.ts'
 import type { CatalogFolder } from '../catalog-folder.ts'
+import { withLines } from '../line-of-problem.ts'
 import { SERVER_FILE } from '../server-yaml.ts'
 import { createPassedOverLog, type CatalogLog } from './catalog-log.ts'
 import { findNamedChanges, type EarlierCatalog } from './named-changes.ts'
@@ -83,7 +84,7 @@ export function createCatalogLoader (
         const catalog = await guard.run(folder.name, async () => {
           const contents = await folder.load()
           logPassedOver(contents.passedOver)
-          snapshot = await compiler.compile(contents)
+          snapshot = await withLines(folder.name, compiler.compile(contents))
           const next = { contents, snapshot }
           await checkContracts(next)
           return next

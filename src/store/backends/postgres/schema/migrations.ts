@@ -85,7 +85,8 @@ function toProblem ({ schema }: SchemaNames, message: string, code: string): str
 
 function toForeign (schema: string, missing: string): string {
   return `the schema ${schema} is not complete, or belongs to another application (${missing}). Set ` +
-    `TRIVET_STATE_PREFIX to another name, or run "trivet state schema --prefix ${schema}", and apply the SQL`
+    'TRIVET_STATE_PREFIX to another name, or apply the SQL that ' +
+    `"npx trivet state schema --prefix ${schema}" prints`
 }
 
 /** Resolves to what the operator should know about the durability of writes. `undefined` if nothing. */
@@ -179,6 +180,6 @@ function toNeed (kind: 'table' | 'function', name: string, right: string): strin
 }
 
 function lacksRights ({ schema }: SchemaNames, role: string, missing: string): Error {
-  return new MigrationError(`the role ${role} lacks rights (${missing}). Run "trivet state schema ` +
+  return new MigrationError(`the role ${role} lacks rights (${missing}). Run "npx trivet state schema ` +
     `--prefix ${schema} --role ${role}", and apply the SQL as the owner of the database`)
 }

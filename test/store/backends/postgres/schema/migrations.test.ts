@@ -44,7 +44,7 @@ if (hasPostgresServer(t)) {
     await server.sql('CREATE ROLE plain LOGIN')
     const refusal = openPool(t, urlOf('plain'), 'given')
     await t.rejects(refusal, {
-      message: /^TRIVET_STATE_URL: the role plain lacks .*"trivet state schema --prefix given --role plain"/
+      message: /^TRIVET_STATE_URL: the role plain lacks .*"npx trivet state schema --prefix given --role plain"/
     })
     await server.sql(await writeSchema('given', 'plain'))
     await isUsed(t, urlOf('plain'), 'given')
@@ -58,7 +58,7 @@ if (hasPostgresServer(t)) {
     const refusal = await openPool(t, urlOf('poor'), 'partly').catch(String)
     for (const part of [
       'UPDATE on "partly".records', 'SELECT on "partly".events', 'EXECUTE on partly.create_records_1',
-      'Run "trivet state schema --prefix partly --role poor"'
+      'Run "npx trivet state schema --prefix partly --role poor"'
     ]) t.match(refusal, part)
     t.notMatch(refusal, 'DELETE', 'and no other')
     await server.sql('REVOKE USAGE ON SCHEMA partly FROM poor')

@@ -1,0 +1,43 @@
+// Refuses misspelt names in what a test passes: nobody would read them, and the test would say nothing.
+
+import { createNearestNames } from '../base/nearest-names.ts'
+import { quote } from '../base/words.ts'
+import { ConfigError, OPTION_NAMES } from '../ops/config/config.ts'
+import { adviceFor } from '../ops/config/unknown-variables.ts'
+
+/** Those of `openCatalog` that are no options of `createApp`, and the logger. */
+const OWN_NAMES = ['taskGraceMs', 'logger', 'settings', 'upstreams']
+const CALLER_NAMES = ['subject', 'clientId', 'issuer', 'scopes', 'claims', 'expiresAt', 'host']
+const CLIENT_NAMES = ['capabilities', 'info']
+const ANSWER_NAMES = ['answers', 'answer', 'meta', 'signal']
+
+/** Returns the problem of the first member with another name. */
+function findProblem (given: object, names: readonly string[], what: string): string | undefined {
+  const wrong = Object.keys(given).find((name) => !names.includes(name))
+  if (wrong === undefined) return undefined
+  const [nearest] = createNearestNames(names)(wrong, () => true)
+  const advice = nearest === undefined ? `: use ${names.join(', ')}` : `; did you mean ${nearest}?`
+  return `${quote(wrong)} is no option of ${what}${advice}`
+}
+
+/** Throws a TypeError. */
+export function assertCallerNames (caller: object, client: object): void {
+  const problem = findProblem(caller, CALLER_NAMES, 'a caller') ??
+    findProblem(client, CLIENT_NAMES, 'a client')
+  if (problem !== undefined) throw new TypeError(problem)
+}
+
+/** Throws a TypeError. */
+export function assertAnswerNames (options: object): void {
+  const problem = findProblem(options, ANSWER_NAMES, 'a call')
+  if (problem !== undefined) throw new TypeError(problem)
+}
+
+/** Throws a ConfigError. */
+export function assertCatalogNames (options: object): void {
+  // Whoever checks the values says what to do about an option that there was.
+  const checked = Object.keys(options).filter((name) => adviceFor(name) === undefined)
+  const given = Object.fromEntries(checked.map((name) => [name, true]))
+  const problem = findProblem(given, [...OPTION_NAMES, ...OWN_NAMES], 'openCatalog')
+  if (problem !== undefined) throw new ConfigError([problem])
+}
