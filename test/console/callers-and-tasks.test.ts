@@ -1,5 +1,7 @@
 // The console as other callers, with tasks, with errors, and with every kind of content.
 
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { hasChromium } from '../browser/chromium.ts'
 import { checkViews } from '../browser/views.ts'
@@ -227,6 +229,11 @@ t.test('a change of the catalog is a notification, and Connect has the address',
   await activity.getByText('notifications/tools/list_changed').first().waitFor()
   await checkViews(t, page, 'console-notifications')
   await activity.getByRole('tab', { name: 'Connect' }).click()
-  t.match(await activity.innerText(), `claude mcp add --transport http office ${url}mcp`)
+  const shown = await activity.innerText()
+  t.match(shown, `claude mcp add --transport http office ${url}mcp`)
+  t.match(shown, `npx @modelcontextprotocol/inspector --transport http --protocol-era modern --server-url ${url}mcp`)
+  const code = await activity.getByRole('group', { name: /Official client/ }).innerText()
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code])
+  t.match(stdout, "name: 'whoami'")
   await checkViews(t, page, 'console-connect')
 })

@@ -37,7 +37,7 @@ function toSections (url: string, name: string) {
     {
       client: 'Inspector',
       place: 'In a terminal:',
-      text: `npx @modelcontextprotocol/inspector --transport http --server-url ${url}`
+      text: `npx @modelcontextprotocol/inspector --transport http --protocol-era modern --server-url ${url}`
     },
     {
       client: 'Official client for TypeScript',
@@ -47,7 +47,8 @@ function toSections (url: string, name: string) {
         '',
         "const client = new Client({ name: 'my-client', version: '1.0.0' })",
         `await client.connect(new StreamableHTTPClientTransport(new URL('${url}')))`,
-        'console.log(await client.listTools())'
+        'console.log(await client.listTools())',
+        'await client.close()'
       ].join('\n')
     }
   ]
