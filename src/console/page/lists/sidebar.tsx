@@ -1,6 +1,7 @@
 // What is served, with a filter, and above it what the last load has found.
 
 import { computed, signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { consoleState, type FileProblem } from '../connection/console-state.ts'
 import { toClock } from '../header.tsx'
 import { memo } from '../parts/memo.ts'
@@ -23,8 +24,10 @@ const groups = computed(() => ENTRY_GROUPS.map(
 ).filter((group) => group.entries.length > 0))
 
 export function Sidebar () {
+  const nav = useRef<HTMLElement>(null)
+  useEffect(() => { if (nav.current !== null) showSelected(nav.current) }, [selectedKey.value, entries.value])
   return (
-    <nav aria-label='Catalog' class={isOpen.value ? 'sidebar is-open' : 'sidebar'}>
+    <nav aria-label='Catalog' class={isOpen.value ? 'sidebar is-open' : 'sidebar'} ref={nav}>
       <button
         type='button' class='menu' aria-expanded={isOpen.value}
         onClick={() => { isOpen.value = !isOpen.value }}
@@ -55,6 +58,15 @@ export function Sidebar () {
       </div>
     </nav>
   )
+}
+
+/** Scrolls the lists to the selected entry, where they scroll by themselves. */
+function showSelected (nav: HTMLElement): void {
+  const link = nav.querySelector('[aria-current]')
+  if (link === null || nav.scrollHeight <= nav.clientHeight) return
+  const [{ top, bottom }, pane] = [link.getBoundingClientRect(), nav.getBoundingClientRect()]
+  const isShown = top >= pane.top && bottom <= pane.bottom
+  if (!isShown) nav.scrollTop += top - pane.top - pane.height / 3
 }
 
 /** Enter in the filter selects the first entry, and goes on to its form. */
