@@ -193,6 +193,7 @@ t.test('a load that fails is shown with its file, and what was typed stays', SLO
   await failure.waitFor()
   t.match(await failure.innerText(), /tools\/broken\.ts/)
   await checkViews(t, page, 'console-failed-load')
+  t.equal(await failure.isVisible(), true, 'on a phone too, whose lists are closed')
   await page.setViewportSize({ width: 1280, height: 844 })
   await writeInPlace(root, 'tools/broken.ts', "import { defineTool } from 'trivet'\n" +
     "export default defineTool({ name: 'mended', description: 'A tool.', run: () => 'ok' })\n")

@@ -39,7 +39,7 @@ const LONG = [
   'test/simulation/', 'test/fuzz/', 'test/store/backends/redis/', 'test/store/backends/postgres/',
   'test/docs/blocks', 'test/seams/', 'test/legacy-removal', 'test/replicas/', 'test/cli/init', 'test/main',
   'test/sessions-memory', 'test/signals', 'test/workers', 'test/process/worker-faults',
-  'test/browser/', 'test/tasks/life',
+  'test/browser/', 'test/console/', 'test/tasks/life',
   'test/store/records/principals', 'test/request/methods/hidden', 'test/catalog/folder/watched-files',
   'test/legacy/http/resumption', 'test/store/backends/lmdb/state-store', 'test/overload', 'test/start'
 ]

@@ -28,6 +28,7 @@ export function Sidebar () {
   useEffect(() => { if (nav.current !== null) showSelected(nav.current) }, [selectedKey.value, entries.value])
   return (
     <nav aria-label='Catalog' class={isOpen.value ? 'sidebar is-open' : 'sidebar'} ref={nav}>
+      <Failure />
       <button
         type='button' class='menu' aria-expanded={isOpen.value}
         onClick={() => { isOpen.value = !isOpen.value }}
@@ -35,7 +36,7 @@ export function Sidebar () {
         Catalog
       </button>
       <div class='lists' onKeyDown={moveByArrow}>
-        <LoadReport />
+        <Advice />
         <div class='filter'>
           <label for='filter' class='unseen'>Filter</label>
           <input
@@ -136,23 +137,26 @@ const EntryLink = memo(({ fragment, title, name, isSelected, problems, advice }:
   </li>
 ))
 
-function LoadReport () {
-  const { failure, advice = [], loadedAt = 0 } = consoleState.value?.catalog ?? {}
+/** Also shown where the lists are closed. */
+function Failure () {
+  const { failure, loadedAt = 0 } = consoleState.value?.catalog ?? {}
+  if (failure === undefined) return null
   return (
-    <>
-      {failure !== undefined && (
-        <section class='report failed' role='alert' aria-label='The last load failed'>
-          <p><strong>The last load failed.</strong> The catalog of {toClock(loadedAt)} is still served.</p>
-          <ProblemList problems={failure.problems} />
-        </section>
-      )}
-      {advice.length > 0 && (
-        <details class='report'>
-          <summary>Advice <span class='note'>{advice.length}</span></summary>
-          <ProblemList problems={advice} />
-        </details>
-      )}
-    </>
+    <section class='report failed' role='alert' aria-label='The last load failed'>
+      <p><strong>The last load failed.</strong> The catalog of {toClock(loadedAt)} is still served.</p>
+      <ProblemList problems={failure.problems} />
+    </section>
+  )
+}
+
+function Advice () {
+  const { advice = [] } = consoleState.value?.catalog ?? {}
+  if (advice.length === 0) return null
+  return (
+    <details class='report'>
+      <summary>Advice <span class='note'>{advice.length}</span></summary>
+      <ProblemList problems={advice} />
+    </details>
   )
 }
 
