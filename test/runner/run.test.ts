@@ -59,7 +59,7 @@ const run = async (...files: readonly string[]) => await start([RUNNER, ...toPat
 
 t.test('counts what passed', async (t) => {
   const { exitCode, output } = await run('passes.ts')
-  t.match(output, /^ok {5}\S+passes\.ts: 3 passed, 0 failed, 2 skipped in [\d.]+ s$/m)
+  t.match(output, /^ok {5}\S+passes\.ts: 3 passed, 0 failed, 2 skipped in [\d.]+ s, [\d.]+ s of CPU$/m)
   t.match(output, /\n3 passed, 0 failed\n$/)
   t.equal(exitCode, 0)
 })
