@@ -24,9 +24,18 @@ function textOf (node: ts.Node): string | undefined {
   return left === undefined && right === undefined ? undefined : (left ?? '…') + (right ?? '…')
 }
 
+const parsed = new Map<string, ts.SourceFile>()
+
+/** Parses each text once. */
+function parse (source: string): ts.SourceFile {
+  const file = parsed.get(source) ?? ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true)
+  parsed.set(source, file)
+  return file
+}
+
 function visit (source: string, see: (node: ts.Node) => boolean): void {
   const walk = (node: ts.Node): void => { if (see(node)) ts.forEachChild(node, walk) }
-  walk(ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true))
+  walk(parse(source))
 }
 
 /** Returns every text of a source. */

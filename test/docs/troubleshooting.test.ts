@@ -35,9 +35,13 @@ const UNLISTED: { readonly [text: string]: string } = {
 
 const escape = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
+const patterns = new Map<string, RegExp>()
+
 /** Whether a text has the quote. `…` of a quote stands for any text. */
 function has (text: string, quote: string): boolean {
-  return new RegExp(quote.split('…').map(escape).join('[^]*?')).test(text)
+  const pattern = patterns.get(quote) ?? new RegExp(quote.split('…').map(escape).join('[^]*?'))
+  patterns.set(quote, pattern)
+  return pattern.test(text)
 }
 
 t.test('each text of the page is a text of the service', async (t) => {

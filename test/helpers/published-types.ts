@@ -14,6 +14,9 @@ function packageOf (apiVersion: string): string {
 /** Only a name: the file does not exist. */
 const FILE = fileURLToPath(new URL('manifest-types.ts', import.meta.url))
 
+/** The files of types that were parsed. */
+const published = new Map<string, ts.SourceFile>()
+
 /** The problems that the validator of the object's kind finds. */
 export async function findInvalidValues (manifest: Manifest): Promise<string[]> {
   const { apiVersion, kind } = manifest
@@ -37,9 +40,12 @@ export function findTypeProblems (manifests: readonly Manifest[]): string[] {
   }
   const host = ts.createCompilerHost(options)
   const { getSourceFile } = host
-  host.getSourceFile = (file, target, ...rest) => file === FILE
-    ? ts.createSourceFile(file, text, target)
-    : getSourceFile.call(host, file, target, ...rest)
+  host.getSourceFile = (file, target, ...rest) => {
+    if (file === FILE) return ts.createSourceFile(file, text, target)
+    const source = published.get(file) ?? getSourceFile.call(host, file, target, ...rest)
+    if (source !== undefined) published.set(file, source)
+    return source
+  }
   const program = ts.createProgram([FILE], options, host)
   return ts.getPreEmitDiagnostics(program).map(
     ({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' ')

@@ -46,10 +46,17 @@ export class VirtualTime {
     for (;;) {
       for (let turn = 0; turn < TURNS && !progress.isSettled; turn++) await nextTurn()
       if (progress.isSettled) return await work
-      const [next] = [...this.#timers].toSorted((one, other) => one.at - other.at)
+      const next = this.#findNext()
       if (next === undefined || next.at > end) throw new Error(`not done within ${maxMs} ms`)
       this.#fire(next)
     }
+  }
+
+  /** Finds the earliest timer. Of several at the same time it is the one that was added first. */
+  #findNext (): VirtualTimer | undefined {
+    let next: VirtualTimer | undefined
+    for (const timer of this.#timers) if (next === undefined || timer.at < next.at) next = timer
+    return next
   }
 
   #fire (timer: VirtualTimer): void {

@@ -3,11 +3,13 @@
 import {
   Client as NewClient, StreamableHTTPClientTransport as NewTransport
 } from '@modelcontextprotocol/client'
+import { AjvJsonSchemaValidator as NewValidator } from '@modelcontextprotocol/client/validators/ajv'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import {
   StreamableHTTPClientTransport as OldTransport
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { CreateMessageRequestSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { AjvJsonSchemaValidator as OldValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import type { Test } from 'tap'
 import { until } from '../helpers/deadline.ts'
 import type { Message } from '../helpers/request.ts'
@@ -56,6 +58,32 @@ const SILENT: Answers = {
 const RECONNECT = {
   initialReconnectionDelay: 100, maxReconnectionDelay: 500, reconnectionDelayGrowFactor: 1.5, maxRetries: 100
 }
+
+/**
+ * Returns the first schema that had the same text. Ajv compiles each object once: a client would compile the
+ * schemas of all tools again with each list.
+ */
+function rememberSchemas<S> (): (schema: S) => S {
+  const schemas = new Map<string, S>()
+  return (schema) => {
+    const text = JSON.stringify(schema)
+    const first = schemas.get(text) ?? schema
+    schemas.set(text, first)
+    return first
+  }
+}
+
+type OldSchema = Parameters<OldValidator['getValidator']>[0]
+type NewSchema = Parameters<NewValidator['getValidator']>[0]
+const toFirstOld = rememberSchemas<OldSchema>()
+const toFirstNew = rememberSchemas<NewSchema>()
+
+const OLD_VALIDATOR = new class extends OldValidator {
+  override getValidator<T> (schema: OldSchema) { return super.getValidator<T>(toFirstOld(schema)) }
+}()
+const NEW_VALIDATOR = new class extends NewValidator {
+  override getValidator<T> (schema: NewSchema) { return super.getValidator<T>(toFirstNew(schema)) }
+}()
 
 /** Opens a client, and closes it when the test ends. */
 export async function connectOfficial (
@@ -107,7 +135,7 @@ export async function connectOfficial (
 interface CallOptions { readonly onprogress?: (progress: Message) => void }
 
 async function connectOld (transport: OldTransport, answers: Answers) {
-  const client = new OldClient(INFO, { capabilities: CAPABILITIES })
+  const client = new OldClient(INFO, { capabilities: CAPABILITIES, jsonSchemaValidator: OLD_VALIDATOR })
   client.setRequestHandler(ElicitRequestSchema, ({ params }) => answers.elicit(params))
   client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => answers.sample(params))
   // The SDK's types do not fit each other under exactOptionalPropertyTypes.
@@ -123,7 +151,9 @@ async function connectOld (transport: OldTransport, answers: Answers) {
 
 async function connectNew (transport: NewTransport, answers: Answers, pin: string | undefined) {
   const client = new NewClient(INFO, {
-    capabilities: CAPABILITIES, versionNegotiation: { mode: pin === undefined ? 'legacy' : { pin } }
+    capabilities: CAPABILITIES,
+    jsonSchemaValidator: NEW_VALIDATOR,
+    versionNegotiation: { mode: pin === undefined ? 'legacy' : { pin } }
   })
   client.setRequestHandler('elicitation/create', ({ params }) => answers.elicit(params))
   client.setRequestHandler('sampling/createMessage', ({ params }) => answers.sample(params))

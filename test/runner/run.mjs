@@ -9,7 +9,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, openSync, closeSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, openSync, closeSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -110,6 +110,26 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   })
 }
 
+/**
+ * Reads the CPU seconds of all ended jobs, where there is a /proc. They include the children of a job that it
+ * has waited for. Two jobs that end at the same moment are counted for one of them.
+ */
+function readEndedCpu () {
+  if (!existsSync('/proc/self/stat')) return undefined
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1).split(' ')
+  // The user and system time of children, in hundredths of a second: fields 16 and 17 of proc_pid_stat(5).
+  return (Number(fields[13]) + Number(fields[14])) / 100
+}
+
+let endedCpu = readEndedCpu()
+
+/** Takes the CPU seconds of the jobs that have ended since the last call. */
+function takeCpu () {
+  const before = endedCpu
+  endedCpu = readEndedCpu()
+  return endedCpu && endedCpu - before
+}
+
 /** Runs a job. Its output goes to a file: a process that the job left behind could hold a pipe open. */
 async function run ({ name, hasCounts = false, command: [file, ...args] }, log) {
   const descriptor = openSync(log, 'w')
@@ -123,6 +143,7 @@ async function run ({ name, hasCounts = false, command: [file, ...args] }, log) 
   running.add(child)
   const timer = setTimeout(endGroup, Number(options.timeout) * 1000, child)
   const [exitCode, signal] = await once(child, 'exit')
+  const cpuSeconds = takeCpu()
   clearTimeout(timer)
   running.delete(child)
   // Ends what the job left behind.
@@ -139,6 +160,7 @@ async function run ({ name, hasCounts = false, command: [file, ...args] }, log) 
     passed,
     skipped,
     seconds: (Date.now() - begin) / 1000,
+    cpuSeconds,
     failed: failed === 0 && brokeOff ? 1 : failed,
     end: signal ?? `exit code ${exitCode}`
   }
@@ -176,10 +198,11 @@ const results = []
 async function work (takeNext) {
   for (let job = takeNext(); job !== undefined; job = takeNext()) {
     const result = await run(job, join(logs, String(jobs.length)))
-    const { name, passed, failed, skipped, seconds } = result
+    const { name, passed, failed, skipped, seconds, cpuSeconds } = result
     const mark = failed > 0 ? 'FAILED' : 'ok    '
     const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`
-    console.log(`${mark} ${name}: ${counts} in ${seconds.toFixed(1)} s`)
+    const cpu = cpuSeconds === undefined ? '' : `, ${cpuSeconds.toFixed(1)} s of CPU`
+    console.log(`${mark} ${name}: ${counts} in ${seconds.toFixed(1)} s${cpu}`)
     results.push(result)
   }
 }

@@ -38,6 +38,31 @@ const folder = t.testdir({
     t.ok(shared.isClosed)
     t.test('follows', async (t) => {
       t.equal(shared.starts, process.env.STARTS === undefined ? 1 : 2)
+    })`,
+  'uncaught.test.ts': `import t from 'tap'
+    const pause = async () => await new Promise((resolve) => setTimeout(resolve, 200))
+    t.test('listens itself', async (t) => {
+      const errors = []
+      const listen = (error) => { errors.push(error.message) }
+      process.on('uncaughtException', listen)
+      process.on('unhandledRejection', listen)
+      setTimeout(() => { throw new Error('one') })
+      void Promise.reject(new Error('two'))
+      await pause()
+      process.off('uncaughtException', listen)
+      process.off('unhandledRejection', listen)
+      t.strictSame(errors.sort(), ['one', 'two'])
+    })
+    t.test('throws in a timer', async () => {
+      setTimeout(() => { throw new Error('thrown') })
+      await pause()
+    })
+    t.test('leaves a rejection', async (t) => {
+      await t.test('inside', async () => {
+        void Promise.reject(new Error('rejected'))
+        await pause()
+      })
+      t.pass()
     })`
 })
 
@@ -59,7 +84,7 @@ const run = async (...files: readonly string[]) => await start([RUNNER, ...toPat
 
 t.test('counts what passed', async (t) => {
   const { exitCode, output } = await run('passes.ts')
-  t.match(output, /^ok {5}\S+passes\.ts: 3 passed, 0 failed, 2 skipped in [\d.]+ s$/m)
+  t.match(output, /^ok {5}\S+passes\.ts: 3 passed, 0 failed, 2 skipped in [\d.]+ s, [\d.]+ s of CPU$/m)
   t.match(output, /\n3 passed, 0 failed\n$/)
   t.equal(exitCode, 0)
 })
@@ -100,6 +125,19 @@ t.test('runs the files of a group one after the other, in one process', async (t
   t.match(failing.output, /^not ok 2 - \S+second\.test\.ts #/m)
   t.match(failing.output, /^# \{ total: 4, pass: 3, fail: 1 \}$/m)
   t.equal(failing.exitCode, 1)
+})
+
+t.test('counts an error that nobody has caught as one of the running test', async (t) => {
+  const args = [`--import=${LOADER}`, ...toPaths(['uncaught.test.ts'])]
+  const { exitCode, output } = await start(args, { TAP: '1' })
+  const ends = output.match(/^ *(?:not )?ok \d+ - [^#\n]+(?= #)/gm)?.map((line) => line.trim())
+  t.strictSame(ends?.slice(0, 4), [
+    'ok 1 - listens itself', 'not ok 2 - throws in a timer', 'not ok 1 - inside',
+    'not ok 3 - leaves a rejection'
+  ])
+  t.match(output, /^ +not ok \d+ - thrown$/m)
+  t.match(output, /^ +not ok \d+ - rejected$/m)
+  t.equal(exitCode, 1)
 })
 
 /** Waits until the process that the file has started is gone, or waits for somebody to read its exit code. */

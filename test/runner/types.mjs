@@ -11,6 +11,7 @@ const require = createRequire(import.meta.url)
 const PROJECT = new URL('../../', import.meta.url)
 const { version } = require('@swc/wasm-typescript/package.json')
 const CACHE = fileURLToPath(new URL(`node_modules/.cache/trivet-types/${version}/`, PROJECT))
+const DOMAINS = new URL('domains.mjs', import.meta.url).href
 const { paths } = JSON.parse(readFileSync(new URL('tsconfig.json', PROJECT), 'utf8')).compilerOptions
 const urls = new Map(Object.entries(paths).map(([name, [path]]) => [name, new URL(path, PROJECT).href]))
 
@@ -19,6 +20,7 @@ mkdirSync(CACHE, { recursive: true })
 const isOurs = (url) => url?.startsWith(PROJECT.href) === true && !url.includes('/node_modules/')
 
 export async function resolve (specifier, context, nextResolve) {
+  if (specifier === 'async-hook-domain') return { url: DOMAINS, format: 'module', shortCircuit: true }
   if (!isOurs(context.parentURL)) return await nextResolve(specifier, context)
   if (urls.has(specifier)) return { url: urls.get(specifier), format: 'module', shortCircuit: true }
   // The file system is not asked: a file that is missing is noticed when it is loaded.
@@ -30,8 +32,9 @@ export async function resolve (specifier, context, nextResolve) {
 
 export async function load (url, context, nextLoad) {
   if (!url.endsWith('.ts') || !isOurs(url)) return await nextLoad(url, context)
-  const { source } = await nextLoad(url, { ...context, format: 'module' })
-  return { format: 'module', source: stripTypes(source, fileURLToPath(url)), shortCircuit: true }
+  // Read at once: Node's own loader opens the file, asks for its size, reads and closes it on another thread.
+  const path = fileURLToPath(url)
+  return { format: 'module', source: stripTypes(readFileSync(path), path), shortCircuit: true }
 }
 
 function stripTypes (source, filename) {
@@ -39,7 +42,7 @@ function stripTypes (source, filename) {
   const cached = readCache(path)
   if (cached !== undefined) return cached
   const { transformSync } = require('@swc/wasm-typescript')
-  const { code } = transformSync(source, { filename, mode: 'strip-only', module: true })
+  const { code } = transformSync(String(source), { filename, mode: 'strip-only', module: true })
   // Several processes may write the same file, and others read it.
   const unfinished = `${path}.${process.pid}`
   writeFileSync(unfinished, code)

@@ -35,6 +35,8 @@ export class Jobs {
   /** The questions whose answers were acknowledged, by entry. */
   readonly #answered = new Map<string, Set<string>>()
   readonly #ended = new Map<string, string>()
+  /** Records by their bytes, which the store replaces and never changes. */
+  readonly #opened = new WeakMap<Buffer, TaskRecord>()
 
   constructor (
     world: ModelWorld, state: SeenState, cluster: SeenCluster, secrets: readonly string[]
@@ -250,8 +252,13 @@ export class Jobs {
   }
 
   #read (entry: string, bytes: Buffer | undefined): TaskRecord | undefined {
-    const opened = bytes && this.#sealer.open('task', entry, bytes.toString('latin1'))
-    return opened && readTaskBytes(opened)
+    if (bytes === undefined) return undefined
+    const before = this.#opened.get(bytes)
+    if (before !== undefined) return before
+    const opened = this.#sealer.open('task', entry, bytes.toString('latin1'))
+    const record = opened && readTaskBytes(opened)
+    if (record !== undefined) this.#opened.set(bytes, record)
+    return record
   }
 
   #checkResult ({ name, steps, answers }: Job, { result }: TaskView): void {

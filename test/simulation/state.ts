@@ -33,7 +33,8 @@ export class SimulatedState {
 
   constructor (world: World) {
     this.#world = world
-    this.callCounter = createLocalCallCounter({ now: () => world.now })
+    // The counter makes room for its keys at once, and a simulation has a few callers.
+    this.callCounter = createLocalCallCounter({ now: () => world.now, maxKeys: 1000 })
   }
 
   split (): void { for (const map of [this.records, this.dueTimes]) map.split() }
