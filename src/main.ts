@@ -221,6 +221,9 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
     // The parent may say so during the start.
     if (isUnready) service.turnUnready()
     const url = await openAddresses(service, config, log, authorConsole !== undefined)
+    if (author?.hasConsole === true && authorConsole === undefined) {
+      logger.info(`there is no console: HOST is ${config.host}, and must be 127.0.0.1, localhost or ::1`)
+    }
     if (author !== undefined) logger.info(describeInspector(url))
     parent?.tellReady()
     return service.reload

@@ -3,6 +3,7 @@
 import { isLoopback } from '../base/addresses.ts'
 import { openAuthorConsole, type AuthorConsole } from '../console/author-console.ts'
 import { PickedCallers, type PickedCaller } from '../console/picked-callers.ts'
+import { mayServeConsole } from '../http/console-routes.ts'
 import { ConfigError } from '../ops/config/config.ts'
 import type { Config } from '../ops/config/settings.ts'
 
@@ -35,6 +36,11 @@ export async function openConsole (
   }
   if (!isLoopback(host)) return {}
   const callers = modes.length > 0 ? {} : { callers: new PickedCallers(caller ?? { scopes: [] }) }
-  if (!hasConsole) return callers
+  if (!hasConsole || !mayServeConsole(host)) return callers
+  if (endpoint.startsWith('/console/')) {
+    throw new ConfigError([
+      `TRIVET_PATH is ${endpoint}, where the console is: choose another, or use --no-console`
+    ])
+  }
   return { ...callers, authorConsole: await openAuthorConsole({ ...page, endpoint, ...callers }) }
 }

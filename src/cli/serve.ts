@@ -4,7 +4,7 @@
 import { Option, type Command } from 'commander'
 import { GROUPS } from '../ops/config/settings.ts'
 import {
-  FOLDER, splitScopes, type AddCommand, type AuthorOptions, type Spell, type Surroundings
+  FOLDER, splitScopes, UsageError, type AddCommand, type AuthorOptions, type Spell, type Surroundings
 } from './command.ts'
 
 /** A secret in the arguments of a process can be read by every user of the machine. */
@@ -84,6 +84,7 @@ function addAuthorFlags (command: Command): void {
 }
 
 function toAuthorOptions ({ console, subject, scopes }: AuthorFlags): AuthorOptions {
+  if (subject === '') throw new UsageError('--subject needs a name')
   const isNamed = subject !== undefined || scopes !== undefined
   return {
     caller: isNamed ? { subject, scopes: splitScopes(scopes ?? '') } : undefined,

@@ -3,6 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { StartError } from '../base/lifecycle.ts'
+import { random } from '../base/time.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { ConsoleFile, ConsoleSource } from '../http/console-routes.ts'
 import { CatalogReport, type ServedFacts } from './catalog-report.ts'
@@ -12,6 +13,8 @@ import { toSandbox } from './sandbox.ts'
 const TYPES: { readonly [extension: string]: string } = {
   '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml'
 }
+
+const KEY_BYTES = 16
 
 export interface ConsoleOptions {
   /** The folder of the page's files. */
@@ -27,7 +30,8 @@ export interface ConsoleOptions {
 export class AuthorConsole implements ConsoleSource {
   readonly files: ReadonlyMap<string, ConsoleFile>
   readonly report = new CatalogReport()
-  readonly showScreen = toSandbox
+  /** Tells the sandbox of this process from the page of another program. */
+  readonly #sandboxKey = random.name(KEY_BYTES)
   readonly #options: ConsoleOptions
   /** The state as JSON, while its facts are the same. */
   #state: { readonly facts: ServedFacts, readonly json: string } | undefined
@@ -50,11 +54,14 @@ export class AuthorConsole implements ConsoleSource {
       version,
       callers: callers === undefined ? 'token' : 'picked',
       caller: callers?.unnamed ?? { scopes: [] },
+      sandboxKey: this.#sandboxKey,
       scopes,
       catalog,
       files
     })
   }
+
+  showScreen (csp: string): ReturnType<typeof toSandbox> { return toSandbox(csp, this.#sandboxKey) }
 
   pick (caller: unknown): string {
     const { callers } = this.#options

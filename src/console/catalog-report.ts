@@ -2,6 +2,7 @@
 // primitive.
 
 import { clock } from '../base/time.ts'
+import { counted } from '../base/words.ts'
 import { findAdvice } from '../catalog/advice/find-advice.ts'
 import type { LoadedCatalog } from '../catalog/compiled/catalog.ts'
 import type { Located } from '../catalog/compiled/contents.ts'
@@ -17,6 +18,8 @@ export interface ReportedProblem {
   readonly place: string
   readonly message: string
 }
+
+const MAX_ADVICE = 200
 
 interface FailedLoad {
   /** In milliseconds since 1970. */
@@ -72,7 +75,7 @@ export class CatalogReport implements LoadObserver {
       version,
       loadedAt: this.#loadedAt,
       failure: this.#failure,
-      advice: findAdvice(contents, snapshot).map(toReported),
+      advice: clipAdvice(findAdvice(contents, snapshot).map(toReported)),
       scopes: findScopes(snapshot),
       files: Object.fromEntries([
         ...contents.tools.map(toEntry('tool', ({ name }) => name)),
@@ -82,6 +85,14 @@ export class CatalogReport implements LoadObserver {
       ])
     }
   }
+}
+
+/** A page of thousands of pieces helps nobody, and takes seconds to show. */
+function clipAdvice (advice: readonly ReportedProblem[]): readonly ReportedProblem[] {
+  const more = advice.length - MAX_ADVICE
+  if (more <= 0) return advice
+  const message = `${counted(more, 'more piece', 'more pieces')} of advice: npx trivet check shows all`
+  return [...advice.slice(0, MAX_ADVICE), { file: '', place: '', message }]
 }
 
 function toEntry<D> (

@@ -64,10 +64,10 @@ export class PickedCallers implements Authenticator {
   }
 
   #read (token: string): PickedCaller {
-    const [, body = '', seal = ''] = token.split('.')
+    const [, body = '', seal = '', ...rest] = token.split('.')
     const expected = this.#sealOf(body)
     const sent = Buffer.from(seal, 'base64url')
-    if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) {
+    if (rest.length > 0 || sent.length !== expected.length || !timingSafeEqual(sent, expected)) {
       throw new AuthenticationError('invalid_token', 'the token is of a console that has ended')
     }
     return JSON.parse(Buffer.from(body, 'base64url').toString())

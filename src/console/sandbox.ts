@@ -23,13 +23,15 @@ const readCsp = createReader(
 /**
  * Makes the document for a screen.
  * @param csp the `csp` of the screen as JSON: `null` for a screen without it
+ * @param key what the document proves itself with: another program may answer at the other name of this
+ * machine
  * @returns `undefined` if the text cannot be read, or if anything in it is not an origin
  */
-export function toSandbox (csp: string): SandboxDocument | undefined {
+export function toSandbox (csp: string, key: string): SandboxDocument | undefined {
   try {
     const declared = readCsp(JSON.parse(csp) ?? {})
     if (!Object.values(declared).flat().every(isOrigin)) return undefined
-    return { headers: { ...HEADERS, 'content-security-policy': toPolicy(declared) }, html: HTML }
+    return { headers: { ...HEADERS, 'content-security-policy': toPolicy(declared) }, html: toHtml(key) }
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error
@@ -65,7 +67,7 @@ function toPolicy (
     toDirective('media-src', ['data:', ...resourceDomains]),
     toDirective('font-src', resourceDomains),
     toDirective('connect-src', connectDomains),
-    // Also keeps the screen from going to another address, and from taking what it knows there.
+    // Also keeps the screen from going to another address. Browsers apply no directive to WebRTC.
     toDirective('frame-src', frameDomains),
     toDirective('base-uri', baseUriDomains, "'self'"),
     "object-src 'none'",
@@ -84,7 +86,7 @@ const MESSAGES_PER_SECOND = 200
  * Shows one screen, and forwards messages both ways. The limits of messages are kept here, in the process of
  * the sandbox: the page never has what exceeds them in memory.
  */
-const SCRIPT = `(() => {
+const toScript = (key: string) => `(() => {
   const page = window.parent
   // Somebody has opened the document as a page.
   if (page === window) return
@@ -153,14 +155,14 @@ const SCRIPT = `(() => {
     try { return JSON.stringify(message) } catch { return undefined }
   }
 
-  toPage({ method: RESERVED + 'proxy-ready', params: {} })
+  toPage({ method: RESERVED + 'proxy-ready', params: { key: ${JSON.stringify(key)} } })
 })()`
 
-const HTML = `<!doctype html>
+const toHtml = (key: string) => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="color-scheme" content="light dark">
 <title>Sandbox</title>
 <style>body { margin: 0 } iframe { display: block; width: 100vw; height: 100vh; border: 0 }</style>
-<body><script>${SCRIPT}</script>
+<body><script>${toScript(key)}</script>
 `

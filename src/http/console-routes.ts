@@ -8,9 +8,10 @@ import { messageOf } from '../base/words.ts'
 const FOLDER = '/console'
 const PAGE = 'index.html'
 const MAX_BODY_BYTES = 65_536
-/** Two names of this machine are two origins, whatever the port. */
+/** The names of this machine that a browser uses. Two of them are two origins, whatever the port. */
 const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
-const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
+/** What proxies and tunnels say of the request that they pass on. */
+const FORWARDING_HEADER = /^(?:via|forwarded|x-forwarded-.*|x-(?:real|client)-ip|x-original-.*|cf-.*|true-client-ip)$/
 
 export interface ConsoleFile {
   readonly type: string
@@ -32,6 +33,11 @@ export interface ConsoleSource {
   showScreen (csp: string): {
     readonly headers: { readonly [name: string]: string }, readonly html: string
   } | undefined
+}
+
+/** Whether browsers reach the console at an address that the service listens on. */
+export function mayServeConsole (host: string): boolean {
+  return LOOPBACK_HOST.test(host.includes(':') ? `[${host}]` : host)
 }
 
 /** Where the console is: at the root, unless the endpoint is there. */
@@ -71,12 +77,13 @@ export function registerConsole (app: FastifyInstance, source: ConsoleSource, en
   })
 }
 
-/** A tunnel or a proxy brings requests of others, whatever host they ask for. */
-function findProblem ({ headers }: FastifyRequest): string | undefined {
+/** A tunnel or a proxy brings requests of others, whatever host they ask for. Most of them can be told. */
+function findProblem ({ headers, raw: { httpVersion } }: FastifyRequest): string | undefined {
   if (!LOOPBACK_HOST.test(headers.host ?? '')) {
     return 'The console answers to http://localhost and http://127.0.0.1 only'
   }
-  return FORWARDING_HEADERS.some((name) => headers[name] !== undefined)
+  // Proxies that say nothing often speak HTTP 1.0 to the service. No browser does.
+  return httpVersion === '1.0' || Object.keys(headers).some((name) => FORWARDING_HEADER.test(name))
     ? 'The console answers requests of this machine only, and this one has been forwarded'
     : undefined
 }

@@ -57,6 +57,12 @@ const OWN_ID = new RegExp(`(?: from id )?${OWN_IDS}\\d+`, 'g')
 /** An instance of ajv keeps parts of each schema that it compiles, so it is replaced after this number. */
 const MAX_SCHEMAS_PER_INSTANCE = 1000
 
+/**
+ * Names of members that every object inherits. For schemas with such a name ajv looks at own members only,
+ * which makes a check slower.
+ */
+const INHERITED = new RegExp(`"(?:${Object.getOwnPropertyNames(Object.prototype).join('|')})"`)
+
 /** Checks schemas against their meta-schemas. All compilers share it: compiling a meta-schema takes long. */
 const metaSchemas = createInstances(OPTIONS)
 
@@ -68,6 +74,8 @@ export function createSchemaCompiler (
   }
   const checks = new Generations<JsonSchemaCheck>()
   let instances = createPair(options)
+  /** For schemas with inherited names. */
+  let ownInstances: InstancePair | undefined
   let compiledCount = 0
 
   function compileNew (schema: JsonSchema, json: string): JsonSchemaCheck {
@@ -83,7 +91,9 @@ export function createSchemaCompiler (
     const identified = { $id: `${OWN_IDS}${compiledCount++}`, ...schema, $schema: undefined }
     const mayWait = isDeferrable(schema)
     if (!mayWait && !isOwn) assertValid(identified, metaSchemas(dialect))
-    const pair = instances
+    const pair = INHERITED.test(json)
+      ? ownInstances ??= createPair({ ...options, ownProperties: true })
+      : instances
     return createCheck((kind) => compileWith(pair[kind](dialect), identified), mayWait, showsValues, schema)
   }
 
@@ -95,6 +105,7 @@ export function createSchemaCompiler (
       if (compiledCount < MAX_SCHEMAS_PER_INSTANCE) return
       compiledCount = 0
       instances = createPair(options)
+      ownInstances = undefined
     }
   }
 }

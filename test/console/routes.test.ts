@@ -1,6 +1,7 @@
 // The console of `trivet dev` on its built service: who may reach it, whom it picks, and what it says.
 
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { toolModule, writeByRename, writeCatalog, type Files } from '../helpers/catalog-folder.ts'
 import { until } from '../helpers/deadline.ts'
@@ -33,6 +34,15 @@ async function get (
     sent.on('error', reject)
     sent.end(body)
   })
+}
+
+/** Resolves to the head of the answer. */
+async function getByHttp10 ({ hostname, port, pathname }: URL): Promise<string> {
+  const socket = connect(Number(port), hostname)
+  socket.end(`GET ${pathname} HTTP/1.0\r\nHost: localhost:${port}\r\n\r\n`)
+  let text = ''
+  for await (const chunk of socket) text += String(chunk)
+  return text
 }
 
 async function openConsole (
@@ -87,13 +97,15 @@ t.test('answers this machine only, and no other page', async (t) => {
   const { port } = at('/')
   const outside = [
     { host: 'tunnel.example' }, { host: `attacker.example:${port}` }, { 'x-forwarded-for': '203.0.113.7' },
-    { 'x-forwarded-host': 'tunnel.example' }, { forwarded: 'for=203.0.113.7' }
+    { 'x-forwarded-host': 'tunnel.example' }, { forwarded: 'for=203.0.113.7' }, { via: '1.1 proxy' },
+    { 'cf-connecting-ip': '203.0.113.7' }, { 'x-forwarded-proto': 'https' }, { 'x-client-ip': '203.0.113.7' }
   ]
   for (const path of ['/', '/console/page.js', '/console/state', '/console/sandbox?csp=null']) {
     for (const headers of outside) {
       t.match(await get(at(path), headers), { status: 403, text: /^The console answers / }, JSON.stringify(headers))
     }
   }
+  t.match(await getByHttp10(at('/console/state')), /^HTTP\/1\.1 403 /, 'nginx speaks HTTP 1.0 by default')
   const others = [
     { origin: 'http://localhost:5173' }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' }, { origin: `http://localhost:${port}` }
@@ -118,6 +130,7 @@ t.test('picks callers, whose tokens count at the endpoint', async (t) => {
   t.match((await call('whoami', 'another')).response.result.structuredContent, { scopes: [] },
     'other tokens are ignored')
   t.equal((await call('whoami', `${writer.slice(0, -2)}AA`)).status, 401, 'nobody else can make them')
+  t.equal((await call('whoami', `${writer}.x`)).status, 401)
   t.equal((await call('whoami', writer.replace(/\.[^.]+\./, '.e30.'))).status, 401)
   for (const wrong of [
     [], {}, { scopes: 'a' }, { scopes: [1] }, { scopes: [''] }, { scopes: [], subject: 1 },
@@ -181,6 +194,26 @@ t.test('moves aside where the endpoint is the root', async (t) => {
   t.match(await readState(), { endpoint: '/' })
 })
 
+t.test('an endpoint among its files is a problem, and so is a caller without a name', async (t) => {
+  const catalog = await writeCatalog(t, FILES)
+  const taken = { TRIVET_PATH: '/console/state' }
+  t.match(await runService(taken, { args: ['dev', catalog] }), { code: 1, stderr: /where the console is: choose/ })
+  const { url } = await startService(t, taken, { args: ['dev', catalog, '--no-console'] })
+  t.equal(new URL(url).pathname, '/console/state')
+  t.match(await runService({}, { args: ['dev', catalog, '--subject', ''] }), { code: 2, stderr: /needs a name/ })
+})
+
+t.test('shows a part of thousands of pieces of advice', async (t) => {
+  const tools = Array.from({ length: 300 }, (_, index) => [
+    `tools/t${index}.ts`, `import { defineTool } from 'trivet'
+    export default defineTool({ name: 't${index}', run: () => 'x' })`
+  ])
+  const { readState } = await openConsole(t, { files: Object.fromEntries(tools) })
+  const { advice } = (await readState()).catalog
+  t.equal(advice.length, 201)
+  t.match(advice.at(-1), { file: '', message: /^1\d\d more pieces of advice: npx trivet check shows all$/ })
+})
+
 t.test('a service that checks tokens picks nobody', async (t) => {
   const catalog = await writeCatalog(t, { ...FILES, 'tokens.yaml': '' })
   const environment = { TRIVET_AUTH: 'tokens', TRIVET_AUTH_TOKENS: `${catalog}/tokens.yaml` }
@@ -194,7 +227,8 @@ t.test('is not there with --no-console, in serve, and where others reach the ser
   const catalog = await writeCatalog(t, FILES)
   const exposed = { HOST: '0.0.0.0', TRIVET_AUTH: 'none' }
   for (const [args, environment] of [
-    [['dev', catalog, '--no-console'], {}], [['serve', catalog], {}], [['dev', catalog], exposed]
+    [['dev', catalog, '--no-console'], {}], [['serve', catalog], {}], [['dev', catalog], exposed],
+    [['dev', catalog], { HOST: '127.0.0.2' }]
   ] as const) {
     const { url } = await startService(t, environment, { args })
     const local = url.replace('0.0.0.0', '127.0.0.1')

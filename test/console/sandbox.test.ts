@@ -7,7 +7,7 @@ import t from 'tap'
 import { toSandbox } from '../../src/console/sandbox.ts'
 
 function policyOf (csp: unknown): string[] | undefined {
-  return toSandbox(JSON.stringify(csp))?.headers['content-security-policy']?.split('; ')
+  return toSandbox(JSON.stringify(csp), 'key')?.headers['content-security-policy']?.split('; ')
 }
 
 const NOTHING = [
@@ -20,7 +20,7 @@ t.test('a screen without csp may load nothing', async (t) => {
   for (const csp of [null, {}, { connectDomains: [], resourceDomains: [] }]) {
     t.strictSame(policyOf(csp), NOTHING)
   }
-  const { headers, html = '' } = toSandbox('null') ?? {}
+  const { headers, html = '' } = toSandbox('null', 'key') ?? {}
   t.match(headers, { 'content-type': 'text/html; charset=utf-8', 'x-content-type-options': 'nosniff' })
   t.match(html, "frame.sandbox = 'allow-scripts'\n")
 })
@@ -40,7 +40,7 @@ t.test('each list of csp opens its own directives', async (t) => {
 
 t.test('what is no csp, or has what is no origin, is refused', async (t) => {
   for (const text of ['', 'nul', '{', '[]', '7', '"a"', '{"a":[]}', '{"connectDomains":"https://a.ie"}']) {
-    t.equal(toSandbox(text), undefined, text)
+    t.equal(toSandbox(text, 'key'), undefined, text)
   }
   const wrong = [
     7, null, '', '*', 'https:', 'https://*', "'self'", "'unsafe-eval'", 'data:', 'a.example',

@@ -53,7 +53,7 @@ export async function openScreenPage (t: Test, catalog: string | Files): Promise
   const port = await serve(t, (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
     if (pathname === '/console/sandbox') {
-      const sandbox = toSandbox(searchParams.get('csp') ?? '')
+      const sandbox = toSandbox(searchParams.get('csp') ?? '', 'key')
       response.writeHead(sandbox === undefined ? 400 : 200, sandbox?.headers)
       response.end(sandbox?.html)
     } else {

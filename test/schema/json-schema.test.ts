@@ -36,6 +36,19 @@ t.test('the dialect is the declared one, or 2020-12 (72)', async (t) => {
   for (const $schema of DRAFT_07_NAMES) t.equal(dialectOf({ $schema }), 'draft-07')
 })
 
+t.test('properties may have names that every object inherits', (t) => {
+  const names = ['constructor', 'toString', 'valueOf', 'hasOwnProperty']
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+  const optional = compile({ type: 'object', properties, additionalProperties: false })
+  t.match(optional({}), { ok: true })
+  t.match(optional({ toString: 'x' }), { ok: true })
+  t.match(optional({ toString: 5 }), { ok: false, problems: [/toString: must be string/] })
+  const required = compile({ type: 'object', properties, required: ['toString'] })
+  t.match(required({}), { ok: false, problems: [/toString: is required/] })
+  t.match(required({ toString: 'x' }), { ok: true })
+  t.end()
+})
+
 t.test('refuses any other dialect, and names it and the supported ones (73)', async (t) => {
   for (const $schema of [
     'http://json-schema.org/draft-04/schema#', 'https://json-schema.org/draft/2019-09/schema',
