@@ -1,12 +1,14 @@
 // The package as npm packs it: installed in an empty folder it is a command, a library, and types.
 
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { publint } from 'publint'
 import t, { type Test } from 'tap'
+import { readAllPages, resolveLink } from './docs/pages.ts'
 import { makeFolder } from './helpers/folder.ts'
 import { startService } from './helpers/service.ts'
 
@@ -70,6 +72,13 @@ t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
   t.ok(bytes < MOST_BYTES, `${bytes} bytes are installed`)
   const own = join(folder, 'node_modules/trivet')
   t.match(await readFile(join(own, 'docs/README.md'), 'utf8'), /^# Documentation$/m)
+  for (const { name, links } of (await readAllPages()).filter((page) => existsSync(join(own, page.name)))) {
+    const files = links.map((target) => resolveLink(name, target).file)
+    // The tests that hold a promise are in the repository alone, as is what builds an image of it.
+    const isLeftOut = (file: string) => /^(?:test\/|bench\/|Dockerfile$|docker-compose)/.test(file)
+    const dead = files.filter((file) => !isLeftOut(file) && !existsSync(join(own, file)))
+    t.strictSame(dead, [], `the links of ${name}`)
+  }
   const licences = await readFile(join(own, 'dist/THIRD-PARTY.md'), 'utf8')
   t.match(licences, /^## acorn [^]*?Permission/m)
   t.strictSame((await readdir(join(own, 'dist'))).filter((name) => name.endsWith('.d.ts')).toSorted(), [
