@@ -4,6 +4,7 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { build } from 'esbuild'
+import { joinSmallChunks } from './chunks.mjs'
 import { bundleConsole } from './console.mjs'
 import { rollDeclarations } from './declarations.mjs'
 import { writeLicences } from './licences.mjs'
@@ -33,7 +34,7 @@ const wasmFile = {
 }
 
 await rollDeclarations(FOLDER)
-const { metafile } = await build({
+const { metafile } = await build(await joinSmallChunks({
   entryPoints: ['launch', 'main', 'index', 'testing'].map((name) => `src/${name}.ts`),
   bundle: true,
   splitting: true,
@@ -50,6 +51,6 @@ const { metafile } = await build({
   banner: { js: REQUIRE },
   logLevel: 'warning',
   logOverride: { 'unsupported-dynamic-import': 'silent' }
-})
+}))
 const page = await bundleConsole(`${FOLDER}/console`)
 await writeLicences([...Object.keys(metafile.inputs), ...page], `${FOLDER}/THIRD-PARTY.md`)
