@@ -2,22 +2,39 @@
 // they share, the page of the console, and the licences of the packages in them. A bundled package is a
 // development dependency: installed packages have it once, in the chunks.
 
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { build } from 'esbuild'
+import { joinSmallChunks } from './chunks.mjs'
 import { bundleConsole } from './console.mjs'
 import { rollDeclarations } from './declarations.mjs'
 import { writeLicences } from './licences.mjs'
 
 const FOLDER = 'dist'
 
-/** These have native code, WebAssembly or a program, or are drivers, which an operator may instrument. */
-const EXTERNAL = ['esbuild', 'ioredis', 'lmdb', 'pg', '@swc/wasm-typescript']
+/** These have native code or a program, or are drivers, which an operator may instrument. */
+const EXTERNAL = ['esbuild', 'ioredis', 'lmdb', 'pg']
 
 /** Packages in CommonJS call `require`, which a module lacks. */
 const REQUIRE = "import{createRequire as requireIn}from'node:module';" +
   'const require=requireIn(import.meta.url);'
 
+/** Puts WebAssembly, which a package has as base64 in its module, into a file. It loads in half the time. */
+const wasmFile = {
+  name: 'wasm-file',
+  setup ({ onLoad }) {
+    onLoad({ filter: /wasm-typescript\/wasm\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8')
+      const [expression, base64] = /Buffer\.from\('([\w+/=]+)', *'base64'\)/.exec(text)
+      await mkdir(`${FOLDER}/chunks`, { recursive: true })
+      await writeFile(`${FOLDER}/chunks/typescript.wasm`, Buffer.from(base64, 'base64'))
+      const bytes = "require('fs').readFileSync(require.resolve(String('./typescript.wasm')))"
+      return { contents: text.replace(expression, bytes) }
+    })
+  }
+}
+
 await rollDeclarations(FOLDER)
-const { metafile } = await build({
+const { metafile } = await build(await joinSmallChunks({
   entryPoints: ['launch', 'main', 'index', 'testing'].map((name) => `src/${name}.ts`),
   bundle: true,
   splitting: true,
@@ -30,9 +47,10 @@ const { metafile } = await build({
   sourcesContent: false,
   metafile: true,
   external: EXTERNAL,
+  plugins: [wasmFile],
   banner: { js: REQUIRE },
   logLevel: 'warning',
   logOverride: { 'unsupported-dynamic-import': 'silent' }
-})
+}))
 const page = await bundleConsole(`${FOLDER}/console`)
 await writeLicences([...Object.keys(metafile.inputs), ...page], `${FOLDER}/THIRD-PARTY.md`)

@@ -33,8 +33,10 @@ const ALWAYS = [
 async function findLoaded (
   t: Test, settings: { readonly [variable: string]: string } = {}, file = 'tools/hello.js'
 ): Promise<ReadonlySet<string>> {
+  // With a type in TypeScript: a text without types is JavaScript.
+  const text = toolModule('hello') + (file.endsWith('.ts') ? '\nexport const one: number = 1\n' : '')
   const { url, stderr, stop } = await startService(t, {
-    NODE_OPTIONS, TRIVET_CATALOG: await writeCatalog(t, { [file]: toolModule('hello') }), ...settings
+    NODE_OPTIONS, TRIVET_CATALOG: await writeCatalog(t, { [file]: text }), ...settings
   })
   await post(t, url, { method: 'tools/call', params: { name: 'hello', arguments: {} } })
   await stop()

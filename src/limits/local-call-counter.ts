@@ -25,7 +25,8 @@ interface LocalCallCounterOptions {
 export function createLocalCallCounter (
   { now = clock.monotonic, maxKeys = 50_000 }: LocalCallCounterOptions = {}
 ): LocalCallCounter {
-  const windows = new LRUCache<string, Window>({ max: maxKeys })
+  // `max` would allocate the place of each key now: 4 ms and 1.5 MB.
+  const windows = new LRUCache<string, Window>({ maxSize: maxKeys, sizeCalculation: () => 1 })
 
   function add ({ key, perMs }: CountedRate, time: number): void {
     let window = windows.peek(key)

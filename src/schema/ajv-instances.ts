@@ -2,7 +2,7 @@
 // other file imports ajv.
 
 import { _, Ajv, type Options } from 'ajv'
-import addFormats from 'ajv-formats'
+import addFormats, { type FormatName } from 'ajv-formats'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { COST, costOfText, spend } from './check-cost.ts'
 import { replaceComparisons } from './json-equality.ts'
@@ -66,6 +66,14 @@ export function createInstances (options: Options): Instances {
     }
     return ajv
   }
+}
+
+/** Whether a text has a format, as an instance of ajv says. */
+export function matchesFormat (name: FormatName, text: string): boolean {
+  const format = addFormats.default.get(name)
+  const validate = typeof format === 'object' && 'validate' in format ? format.validate : format
+  if (validate instanceof RegExp) return validate.test(text)
+  return typeof validate === 'function' && Reflect.apply(validate, undefined, [text]) === true
 }
 
 function addCostKeyword (ajv: Ajv): void {

@@ -1,19 +1,29 @@
 // Checks and readers for values of the service's own formats. One schema is both the check and the type.
 
 import { invalidParams } from '../protocol/errors.ts'
+import { accepted } from './check.ts'
 import { createSchemaCompiler, type JsonSchemaCheck, type SchemaCompiler } from './json-schema.ts'
+import { isPlainlyAccepted } from './plain-acceptance.ts'
 import type { Static, FormatSchema } from './type.ts'
 
 const compiler = createSchemaCompiler({ useDefaults: false, isOwn: true })
 const hidingCompiler = createSchemaCompiler({ useDefaults: false, isOwn: true, showsValues: false })
 
+/** A format that accepts more values is compiled: ajv's check then takes a tenth of the time. */
+const PLAIN_VALUES = 100
+
 /**
- * Creates a check. Its first call compiles the schema: a service needs few of the formats before it listens,
- * and compiling all of them takes a quarter of the time to start.
+ * Creates a check. It compiles the schema for the first value that is not plainly accepted: a start checks a
+ * few values of a dozen formats, and to compile these takes a tenth of its time.
  */
 export function checkOf (schema: FormatSchema, { compile }: SchemaCompiler = compiler): JsonSchemaCheck {
   let check: JsonSchemaCheck | undefined
+  let plainValues = 0
   return (value) => {
+    if (check === undefined && plainValues < PLAIN_VALUES && isPlainlyAccepted(schema, value)) {
+      plainValues++
+      return accepted(value)
+    }
     check ??= compile(schema)
     return check(value)
   }

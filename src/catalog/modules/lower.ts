@@ -4,7 +4,7 @@
 import { extname } from 'node:path'
 import { decode, type SourceMapSegment } from '@jridgewell/sourcemap-codec'
 import { tokenizer, tokTypes } from 'acorn'
-import { transform, type Loader, type Message } from 'esbuild'
+import type { Loader, Message } from 'esbuild'
 import { isBuildError, runInEsbuild } from './esbuild-process.ts'
 import { engineHasUsing, syntaxError } from './syntax.ts'
 
@@ -31,7 +31,9 @@ export async function lower (source: string, file: string): Promise<string> {
     loader: LOADERS[extname(file)] ?? 'js',
     supported: { decorators: false, using: engineHasUsing }
   }
-  const run = async (text: string) => await runInEsbuild(async () => await transform(text, options))
+  const run = async (text: string) => {
+    return await runInEsbuild(async ({ transform }) => await transform(text, options))
+  }
   try {
     // esbuild would read a text without imports and exports as a script.
     const { code, map, warnings } = await run(`${source}\nexport {}`)

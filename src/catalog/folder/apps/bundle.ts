@@ -3,10 +3,7 @@
 // apart. Prepares the other scripts for their places in the document.
 
 import { extname } from 'node:path'
-import {
-  build, transform, type Loader, type Message, type OnLoadResult, type OnResolveResult, type PartialMessage,
-  type Plugin
-} from 'esbuild'
+import type { Loader, Message, OnLoadResult, OnResolveResult, PartialMessage, Plugin } from 'esbuild'
 import { isBuildError, runInEsbuild } from '../../modules/esbuild-process.ts'
 import { INDEX, ruleOfApp, type AppFiles, type PlaceInFile, type ReportApp } from './app-files.ts'
 
@@ -25,7 +22,7 @@ export async function bundle (
   loader: EntryLoader, texts: readonly string[], files: AppFiles, report: ReportApp
 ): Promise<string | undefined> {
   try {
-    const { outputFiles = [] } = await runInEsbuild(async () => await build({
+    const { outputFiles = [] } = await runInEsbuild(async ({ build }) => await build({
       entryPoints: [ENTRY],
       bundle: true,
       write: false,
@@ -130,7 +127,7 @@ export async function transformScript (
   const source = await files.readText(path)
   try {
     // Without a format: the names of a script stay global.
-    const { code } = await runInEsbuild(async () => await transform(source, {
+    const { code } = await runInEsbuild(async ({ transform }) => await transform(source, {
       loader: 'js', target: 'esnext', charset: 'utf8', logLevel: 'silent', tsconfigRaw: '{}'
     }))
     return code
