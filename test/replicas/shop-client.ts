@@ -8,7 +8,7 @@ import { readMessages, toPost, type Message, type RequestParts } from '../helper
 const REQUEST_LIMIT_MS = 60_000
 const MAX_PAUSE_MS = 100
 /** Without a pause the clients of a load take the processor time that the replicas need to come back. */
-export const PAUSE_MS = 20
+export const PAUSE_MS = 50
 /** What a load balancer says of a service that is not there. */
 const PASSING_STATUSES = [502, 503, 504]
 const PASSING_ERRORS = [
