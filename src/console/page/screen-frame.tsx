@@ -1,7 +1,7 @@
 // The screen of a tool, beside its text result. What the screen says to its host is shown below it.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { calls, type CallRecord } from './calls/call-record.ts'
+import { callOf, calls, type CallRecord } from './calls/call-record.ts'
 import { Questions } from './calls/questions.tsx'
 import { runScreenCall } from './calls/run-call.ts'
 import type { PageCaller } from './connection/caller.ts'
@@ -75,10 +75,12 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
       if (method !== 'tools/call') return await request<JsonObject>(method, params, { caller: call.caller })
       const key = `tool:${String(params.name)}`
       const ended = await runScreenCall(
-        { key, method, params }, call.caller, (id) => setOwnCalls((before) => [...before, id])
+        { key, method, params },
+        call.caller,
+        (id) => setOwnCalls((before) => [...before.filter((one) => callOf(one) !== undefined), id])
       )
-      if (ended.result !== undefined) return ended.result
-      const { message = 'The call was cancelled.', code = -32603, data, status = 0 } = ended.failure ?? {}
+      if (ended?.result !== undefined) return ended.result
+      const { message = 'The call was cancelled.', code = -32603, data, status = 0 } = ended?.failure ?? {}
       throw new RequestFailure(message, status, { code, data })
     }
   }, [call.id, json])

@@ -56,6 +56,8 @@ export interface CallRecord {
   readonly method: CallMethod
   readonly params: JsonObject
   readonly caller: PageCaller
+  /** Whether a screen called, not the person. */
+  readonly isOfScreen: boolean
   /** Milliseconds since 1970. */
   readonly startedAt: number
   readonly durationMs?: number | undefined
@@ -72,7 +74,8 @@ export interface CallRecord {
   readonly failure?: CallFailure | undefined
 }
 
-const MAX_CALLS = 50
+/** Of each kind: the person's calls, and those of screens. */
+const MAX_CALLS = { person: 50, screens: 20 }
 const MAX_LOG_LINES = 500
 const MAX_MOMENTS = 200
 /** Of JSON in the tab's storage. */
@@ -84,14 +87,23 @@ export const shownCallId = signal<number | undefined>(calls.value[0]?.id)
 
 export const shownCall = computed(() => calls.value.find(({ id }) => id === shownCallId.value))
 
-type NewCall = Pick<CallRecord, 'key' | 'method' | 'params' | 'caller'>
+type NewCall = Pick<CallRecord, 'key' | 'method' | 'params' | 'caller' | 'isOfScreen'>
 
 /** Adds a call that begins now. Returns its id. */
 export function addCall (call: NewCall): number {
   const id = Math.max(0, ...calls.value.map((one) => one.id)) + 1
   const record: CallRecord = { ...call, id, startedAt: Date.now(), status: 'running', log: [], moments: [] }
-  calls.value = [record, ...calls.value].slice(0, MAX_CALLS)
+  calls.value = withoutOldest([record, ...calls.value])
   return id
+}
+
+/** Drops the oldest calls that have ended and are not shown. Calls of screens are counted by themselves. */
+function withoutOldest (newestFirst: readonly CallRecord[]): readonly CallRecord[] {
+  const left = { ...MAX_CALLS }
+  return newestFirst.filter((call) => {
+    const room = left[call.isOfScreen ? 'screens' : 'person']--
+    return room > 0 || isOpen(call) || call.id === shownCallId.value
+  })
 }
 
 export function callOf (id: number): CallRecord | undefined {
