@@ -36,6 +36,10 @@ const FILES = {
   'apps/busy/index.html': SCREEN,
   'tools/busy.ts': toolModule('busy', "ui: 'busy'"),
   'tools/quick.ts': toolModule('quick'),
+  'tools/large.ts': toolModule('large', '', "() => 'x'.repeat(5_000_000)"),
+  'tools/wide.ts': toolModule('wide', '', `() => toolResult({ structuredContent: Object.fromEntries(
+    Array.from({ length: 10_000 }, (_, at) => ['member' + at, at]))
+  })`),
   'tools/slow.ts': toolModule('slow', '', `async () => {
     await new Promise((resolve) => setTimeout(resolve, 60_000))
     return 'ok'
@@ -55,11 +59,65 @@ t.test('the calls of a screen are bounded, and push out no call of the person', 
   }
   await untilStatus(page, /^done in/)
   const screen = page.frameLocator('iframe').frameLocator('iframe')
-  await screen.getByText(`${CALLS} answered. Screens have ${MOST_OPEN} open calls.`).waitFor({ timeout: 60_000 })
+  const outcome = `${CALLS} answered. Screens have ${MOST_OPEN} open calls.`
+  await screen.getByText(outcome).waitFor({ timeout: 60_000 })
   await activity.getByRole('tab', { name: /Last calls/ }).click()
   const rows = activity.getByRole('listitem')
   t.equal(await rows.filter({ hasText: 'slow' }).filter({ hasNotText: 'by a screen' }).count(), 1)
   t.equal(await rows.filter({ hasText: 'busy' }).count(), 1)
   t.ok(await rows.count() <= 2 + 2 * MOST_OPEN, `${await rows.count()} rows`)
+  t.strictSame(problems, [])
+})
+
+/** Counts the characters of all JSON that the page writes from now on. */
+const COUNT_JSON = `{
+  const write = JSON.stringify
+  window.jsonChars = 0
+  JSON.stringify = (...args) => {
+    const text = write(...args)
+    window.jsonChars += text?.length ?? 0
+    return text
+  }
+}`
+
+t.test('large results are measured once, and the oldest of 50 MB are dropped', SLOW, async (t) => {
+  if (!hasChromium(t)) return
+  const { page, problems } = await openConsole(t, { files: FILES })
+  const activity = activityOf(page)
+  const call = async (tool: string, count: number) => {
+    await selectKey(page, `tool:${tool}`)
+    await page.getByRole('main').getByRole('heading', { name: tool, level: 2 }).waitFor()
+    await page.keyboard.press('Control+Enter')
+    await activity.getByRole('tab', { name: `Last calls ${count}` }).waitFor()
+    await untilStatus(page, /^done in/)
+  }
+  await call('quick', 1)
+  await activity.getByRole('tab', { name: 'Request' }).click()
+  for (let count = 2; count < 14; count++) await call('large', count)
+  await page.evaluate(COUNT_JSON)
+  await call('quick', 14)
+  const chars = Number(await page.evaluate('jsonChars'))
+  t.ok(chars < 1_000_000, `${chars} characters of JSON`)
+  await activity.getByRole('tab', { name: 'Answer' }).click()
+  await activity.getByRole('tab', { name: /Last calls/ }).click()
+  await activity.getByRole('listitem').nth(12).getByRole('button').first().click()
+  await activity.getByText('The result was dropped: the page keeps 50 MB of results.').waitFor()
+  await activity.getByRole('tab', { name: /Last calls/ }).click()
+  await activity.getByRole('listitem').nth(13).getByRole('button').first().click()
+  await activity.getByText('The result was dropped').waitFor()
+  t.strictSame(problems, [])
+})
+
+t.test('an object with 10,000 members is shown in parts', SLOW, async (t) => {
+  if (!hasChromium(t)) return
+  const { page, problems } = await openConsole(t, { files: FILES })
+  const activity = activityOf(page)
+  await selectKey(page, 'tool:wide')
+  await page.keyboard.press('Control+Enter')
+  await untilStatus(page, /^done in/)
+  t.equal(await activity.locator('.member').count(), 50)
+  await activity.getByRole('button', { name: 'Show 500 more of 10000' }).click()
+  await activity.getByText('member549', { exact: true }).waitFor()
+  t.equal(await activity.locator('.member').count(), 550)
   t.strictSame(problems, [])
 })

@@ -9,7 +9,9 @@ import { entryByKey, select } from '../lists/catalog.ts'
 import { Code, JsonCode } from '../parts/code.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { CallResult } from '../result/call-result.tsx'
-import { isOpen, requiredScopesOf, type CallFailure, type CallRecord } from './call-record.ts'
+import {
+  isOpen, MAX_RESULT_CHARS, requiredScopesOf, type CallFailure, type CallRecord
+} from './call-record.ts'
 import { CallTrace } from './call-trace.tsx'
 import { Questions } from './questions.tsx'
 import { cancelCall, startCall } from './run-call.ts'
@@ -103,7 +105,12 @@ function Failure ({ call, failure }: CallViewProps & { readonly failure: CallFai
 
 function describeAbsence (call: CallRecord): string {
   if (isOpen(call)) return 'No answer yet.'
-  return call.status === 'complete' ? 'The result was too large to keep.' : 'No result.'
+  if (call.isResultDropped === true) {
+    return `The result was dropped: the page keeps ${MAX_RESULT_CHARS / 1e6} MB of results. Repeat the call.`
+  }
+  return call.status === 'complete'
+    ? 'The result was too large to keep when the page was loaded again.'
+    : 'No result.'
 }
 
 const VIEWS = ['Answer', 'JSON', 'Request', 'curl'] as const
@@ -123,7 +130,7 @@ function Answer ({ call }: CallViewProps) {
         ? <p class='faint'>{describeAbsence(call)}</p>
         : <CallResult call={call} result={result} />)}
       {view === 'JSON' && (result === undefined
-        ? <p class='faint'>No result.</p>
+        ? <p class='faint'>{describeAbsence(call)}</p>
         : <JsonCode value={result} label='Result as JSON' />)}
       {view === 'Request' && (sent === undefined
         ? <p class='faint'>Nothing was sent.</p>

@@ -7,8 +7,8 @@ import { describeFailure, isRecord, toTextOrNothing, type JsonObject } from '../
 import { request, RequestFailure, type ServiceNotification } from '../connection/request.ts'
 import { entryByKey } from '../lists/catalog.ts'
 import {
-  addCall, addLogLine, addMoment, callOf, calls, isOpen, shownCallId, updateCall, type Asked,
-  type CallFailure, type CallMethod, type CallRecord, type TaskView
+  addCall, addLogLine, addMoment, addResult, callOf, calls, isOpen, shownCallId, updateCall,
+  type Asked, type CallFailure, type CallMethod, type CallRecord, type TaskView
 } from './call-record.ts'
 import { findIds, rememberIds } from './remembered.ts'
 
@@ -149,7 +149,7 @@ function toQuestions (requests: unknown): { readonly [key: string]: Asked } {
 
 function complete (id: number, result: JsonObject): void {
   rememberIds(findIds(result.structuredContent))
-  updateCall(id, { result })
+  addResult(id, result)
   end(id, 'complete')
 }
 
@@ -212,7 +212,8 @@ async function followTask (id: number, first: TaskView): Promise<void> {
   }
 }
 
-function showTask (id: number, task: TaskView): void {
+/** The call has the result: it is not kept twice. */
+function showTask (id: number, { result, ...task }: TaskView): void {
   const questions = task.status === 'input_required' ? toQuestions(task.inputRequests) : undefined
   const names = Object.keys(questions ?? {}).join(', ')
   const said = task.statusMessage === undefined ? '' : `: ${task.statusMessage}`
