@@ -84,7 +84,7 @@ function Head (props: HeadProps) {
     <div class='head'>
       {isGroup ? <span id={`${id}-label`} class='label'>{text}</span> : <label for={id}>{text}</label>}
       {schema.deprecated === true && <span class='badge'>deprecated</span>}
-      {isGroup && !isRequired && (
+      {isGroup && (!isRequired || isLeftOut) && (
         <button type='button' class='small' onClick={isLeftOut ? onPutIn : onLeaveOut}>
           {isLeftOut ? 'Add' : 'Leave out'}<span class='unseen'> {label}</span>
         </button>
