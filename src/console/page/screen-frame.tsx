@@ -90,7 +90,9 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
       <div ref={parent} />
       {problem !== '' && <p class='bad'>The screen cannot be shown. {problem}</p>}
       {calls.value.filter(({ id, questions }) => ownCalls.includes(id) && questions !== undefined).map(
-        ({ id, questions = {} }) => <Questions key={id} callId={id} questions={questions} />
+        ({ id, questions = {}, answered }) => (
+          <Questions key={id} callId={id} questions={questions} answered={answered} />
+        )
       )}
       {link !== undefined && (
         <p class='row'>

@@ -34,6 +34,12 @@ export interface CallFailure {
 /** A question of the service, such as `elicitation/create`. */
 export interface Asked { readonly method: string, readonly params: JsonObject }
 
+/** Questions, and the answers of the person, by the same keys. */
+export interface Answered {
+  readonly questions: { readonly [key: string]: Asked }
+  readonly responses: JsonObject
+}
+
 /** A task, as `tasks/get` shows it. */
 export interface TaskView extends Task {
   readonly inputRequests?: { readonly [key: string]: Asked }
@@ -68,6 +74,8 @@ export interface CallRecord {
   readonly sent?: SentRequest | undefined
   /** Present while the service asks. */
   readonly questions?: { readonly [key: string]: Asked } | undefined
+  /** Present from an answer to the end of the call. */
+  readonly answered?: Answered | undefined
   readonly requestState?: string | undefined
   readonly task?: TaskView | undefined
   readonly result?: JsonObject | undefined

@@ -1,6 +1,7 @@
 // One call: how it goes, what it asks, and its answer.
 
 import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { toCurl } from '../connection/curl.ts'
 import { chooseIdentity, identity } from '../connection/caller.ts'
 import { consoleState } from '../connection/console-state.ts'
@@ -22,10 +23,18 @@ interface CallViewProps { readonly call: CallRecord }
 export function CallView ({ call }: CallViewProps) {
   const { id, key, questions } = call
   const title = entryByKey.value.get(key)?.title ?? key
+  const heading = useRef<HTMLHeadingElement>(null)
+  const isAsking = questions !== undefined
+  const wasAsking = useRef(isAsking)
+  useEffect(() => {
+    // The button that answered is gone, and the focus with it.
+    if (wasAsking.current && !isAsking && document.activeElement === document.body) heading.current?.focus()
+    wasAsking.current = isAsking
+  }, [isAsking])
   return (
     <div class='call'>
       <div class='row head'>
-        <h2>{title}</h2>
+        <h2 ref={heading} tabIndex={-1}>{title}</h2>
         <StatusChip call={call} />
         <span class='faint'>{describeIdentity(call)}</span>
         <span class='buttons'>
@@ -36,7 +45,9 @@ export function CallView ({ call }: CallViewProps) {
       </div>
       {call.status === 'running' && <Progress call={call} />}
       {questions !== undefined && (
-        <Questions key={Object.keys(questions).join()} callId={id} questions={questions} />
+        <Questions
+          key={Object.keys(questions).join()} callId={id} questions={questions} answered={call.answered}
+        />
       )}
       <CallTrace call={call} />
       {call.failure !== undefined && <Failure call={call} failure={call.failure} />}

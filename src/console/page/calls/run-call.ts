@@ -56,21 +56,28 @@ export async function runScreenCall (
   })
 }
 
+/** The tasks whose answers are on their way. */
+const answering = new Set<number>()
+
 /** Answers the questions of a call, by their keys. */
 export async function answerCall (id: number, inputResponses: JsonObject): Promise<void> {
   const call = callOf(id)
   if (call === undefined) return
+  updateCall(id, { answered: { questions: call.questions ?? {}, responses: inputResponses } })
   addMoment(id, `answered ${Object.keys(inputResponses).join(', ')}`)
   if (call.task === undefined) {
     const { requestState } = call
     await runRound(id, { inputResponses, ...requestState !== undefined && { requestState } })
     return
   }
+  answering.add(id)
   try {
     updateCall(id, { questions: undefined })
     await sendForTask(id, 'tasks/update', { inputResponses })
   } catch (error) {
     fail(id, error)
+  } finally {
+    answering.delete(id)
   }
 }
 
@@ -164,7 +171,8 @@ function end (id: number, status: 'complete' | 'failed' | 'cancelled'): void {
   const call = callOf(id)
   if (call === undefined) return settle(id, undefined)
   if (call.moments.length > 0 && call.task === undefined) addMoment(id, status)
-  const outcome = { status, questions: undefined, durationMs: Date.now() - call.startedAt }
+  const durationMs = Date.now() - call.startedAt
+  const outcome = { status, questions: undefined, answered: undefined, durationMs }
   updateCall(id, outcome)
   settle(id, { ...call, ...outcome })
 }
@@ -191,7 +199,19 @@ function hear (id: number, { method, params }: ServiceNotification): void {
 }
 
 const DEFAULT_POLL_MS = 1000
+const ANSWER_POLL_MS = 100
 const MAX_LOST_POLLS = 10
+
+/** Looks again if an answer went out meanwhile: the task that was seen may still ask. */
+async function lookAtTask (id: number): Promise<TaskView> {
+  for (;;) {
+    const before = callOf(id)?.answered
+    const wasAnswering = answering.has(id)
+    const task = await sendForTask<TaskView>(id, 'tasks/get', {})
+    if (!wasAnswering && callOf(id)?.answered === before) return task
+    await new Promise((resolve) => setTimeout(resolve, ANSWER_POLL_MS))
+  }
+}
 
 /** Looks at the task at its own interval, until it has ended. */
 async function followTask (id: number, first: TaskView): Promise<void> {
@@ -203,7 +223,7 @@ async function followTask (id: number, first: TaskView): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, task.pollIntervalMs ?? DEFAULT_POLL_MS))
     if (callOf(id) === undefined) return settle(id, undefined)
     try {
-      task = await sendForTask<TaskView>(id, 'tasks/get', {})
+      task = await lookAtTask(id)
       lost = 0
     } catch (error) {
       // The service may be starting again: only its own refusal ends the look.

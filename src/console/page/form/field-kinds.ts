@@ -222,7 +222,7 @@ export function isSame (one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other)
 }
 
-function isOfType (value: unknown, type: string): boolean {
+export function isOfType (value: unknown, type: string): boolean {
   switch (type) {
     case 'null': return value === null
     case 'array': return Array.isArray(value)
