@@ -53,10 +53,11 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
     async function open (resource: ServedScreen) {
       const sandboxUrl = toSandboxUrl()
       const primitive = entryByKey.value.get(call.key)?.primitive
-      if (sandboxUrl === undefined) throw new Error('Screens need the address localhost or 127.0.0.1.')
+      if (sandboxUrl === undefined) throw new Error(NEEDED_ADDRESS)
       if (parent.current === null || primitive?.kind !== 'tool') throw new Error('The tool is not offered.')
       return await openScreen(parent.current, {
         sandboxUrl,
+        sandboxKey: consoleState.value?.sandboxKey,
         resource,
         tool: primitive.tool,
         arguments: isRecord(call.params.arguments) ? call.params.arguments : {},
@@ -112,6 +113,8 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
 
 const MAX_LINES = 50
 
+const NEEDED_ADDRESS = 'Screens need the console at http://127.0.0.1 or http://localhost.'
+
 type ServedScreen = Awaited<ReturnType<typeof readScreen>>
 
 async function readScreen (uri: string, caller: PageCaller) {
@@ -134,7 +137,7 @@ async function readScreen (uri: string, caller: PageCaller) {
 /** The sandbox is on the other name of this machine: another origin. */
 function toSandboxUrl (): string | undefined {
   const { hostname, port, protocol } = location
-  if (!['localhost', '127.0.0.1', '[::1]'].includes(hostname)) return undefined
+  if (hostname !== 'localhost' && hostname !== '127.0.0.1') return undefined
   const other = hostname === 'localhost' ? '127.0.0.1' : 'localhost'
   return `${protocol}//${other}:${port}/console/sandbox`
 }
