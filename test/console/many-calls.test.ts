@@ -121,3 +121,27 @@ t.test('an object with 10,000 members is shown in parts', SLOW, async (t) => {
   t.equal(await activity.locator('.member').count(), 550)
   t.strictSame(problems, [])
 })
+
+t.test('screens need an address that has another name', SLOW, async (t) => {
+  if (!hasChromium(t)) return
+  const { page, url } = await openConsole(t, { files: FILES })
+  const ipv6 = url.replace('127.0.0.1', '[::1]').replace('localhost', '[::1]')
+  await page.route(`${ipv6}**`, async (route) => {
+    const headers = await route.request().allHeaders()
+    // A stream would never be fetched whole.
+    if (headers['mcp-method'] === 'subscriptions/listen') return await route.abort()
+    const { origin, host } = new URL(url)
+    const response = await route.fetch({
+      url: route.request().url().replace(ipv6, url), headers: { ...headers, origin, host }
+    })
+    await route.fulfill({ response })
+  })
+  await page.goto(ipv6)
+  await page.getByRole('navigation', { name: 'Catalog' }).getByRole('link').first().waitFor()
+  await selectKey(page, 'tool:busy')
+  await page.keyboard.press('Control+Enter')
+  const reason = 'The screen cannot be shown. Screens need the console at http://127.0.0.1 or http://localhost.'
+  await activityOf(page).getByText(reason).waitFor()
+  t.equal(await page.locator('iframe').count(), 0)
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+})
