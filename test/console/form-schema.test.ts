@@ -73,6 +73,20 @@ t.test('a schema that is a part of itself ends', async (t) => {
   t.type(firstOf(tree), 'object')
 })
 
+t.test('a required schema that is a part of itself begins small', async (t) => {
+  const names = Array.from({ length: 6 }, (_, at) => `child${at}`)
+  const toMembers = (member: Schema) => Object.fromEntries(names.map((name) => [name, member]))
+  const node = { type: 'object', properties: toMembers({ $ref: '#/$defs/node' }), required: names }
+  t.strictSame(firstOf({ $ref: '#/$defs/node', $defs: { node } }), toMembers({}))
+  // Each reference has a description of its own: each is another schema.
+  const described = Object.fromEntries(
+    names.map((name) => [name, { $ref: '#/$defs/node', description: name }])
+  )
+  const wide = { type: 'object', properties: described, required: names }
+  const text = JSON.stringify(firstOf({ $ref: '#/$defs/node', $defs: { node: wide } }))
+  t.ok(text.split('child').length <= 1 + 200 + names.length, `${text.length} characters`)
+})
+
 t.test('a form begins with the defaults, and with what is required', async (t) => {
   t.strictSame(firstOf({
     type: 'object',

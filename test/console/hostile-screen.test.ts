@@ -19,6 +19,18 @@ post({ id: 'start', method: 'ui/initialize', params: {
 } })
 </script>`
 
+/** A sandbox and its screen in one, which know a key. */
+const KNOWING_SANDBOX = `<!doctype html><html lang="en"><title>Sandbox</title><script>
+const post = (message) => parent.postMessage({ jsonrpc: '2.0', ...message }, '*')
+addEventListener('message', ({ data }) => {
+  if (data.method === 'ui/notifications/sandbox-resource-ready') {
+    post({ id: 'start', method: 'ui/initialize', params: {} })
+  }
+  if (data.id === 'start') post({ method: 'ui/notifications/initialized' })
+})
+post({ method: 'ui/notifications/sandbox-proxy-ready', params: { key: 'known' } })
+</script>`
+
 const CATALOG = {
   'server.yaml': 'name: hostile\ntitle: Hostile\nversion: 1.0.0\n',
   'apps/hostile/index.html': SCREEN,
@@ -280,6 +292,21 @@ t.test('a hostile screen', { timeout: 180_000 }, async (t) => {
     for (const height of ['-1', 'NaN', 'null', '"900"', '{}']) t.equal(await heightAfter(height), 300, height)
     t.equal(await heightAfter('9e9'), 2000)
     t.equal(await page.evaluate("document.querySelector('iframe').offsetWidth"), 604)
+  })
+
+  await t.test('a sandbox must know the key of the service', async (t) => {
+    await reload()
+    await page.route(`${sandbox}*`, async (route) => await route.fulfill({
+      contentType: 'text/html', body: KNOWING_SANDBOX
+    }))
+    await t.rejects(
+      page.evaluate("show('hostile', {}, { sandboxKey: 'other' })"),
+      `Another program answers at ${new URL(sandbox).origin}: end it, or give dev another PORT.`
+    )
+    t.equal(await page.locator('iframe').count(), 0)
+    await page.evaluate("show('hostile', {}, { sandboxKey: 'known' }).then(() => {})")
+    t.equal(await page.locator('iframe').count(), 1)
+    await page.unroute(`${sandbox}*`)
   })
 
   await t.test('a screen that cannot be shown says why, and leaves nothing', async (t) => {

@@ -1,7 +1,7 @@
 // The screen of a tool, beside its text result. What the screen says to its host is shown below it.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { calls, type CallRecord } from './calls/call-record.ts'
+import { callOf, calls, type CallRecord } from './calls/call-record.ts'
 import { Questions } from './calls/questions.tsx'
 import { runScreenCall } from './calls/run-call.ts'
 import type { PageCaller } from './connection/caller.ts'
@@ -53,10 +53,11 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
     async function open (resource: ServedScreen) {
       const sandboxUrl = toSandboxUrl()
       const primitive = entryByKey.value.get(call.key)?.primitive
-      if (sandboxUrl === undefined) throw new Error('Screens need the address localhost or 127.0.0.1.')
+      if (sandboxUrl === undefined) throw new Error(NEEDED_ADDRESS)
       if (parent.current === null || primitive?.kind !== 'tool') throw new Error('The tool is not offered.')
       return await openScreen(parent.current, {
         sandboxUrl,
+        sandboxKey: consoleState.value?.sandboxKey,
         resource,
         tool: primitive.tool,
         arguments: isRecord(call.params.arguments) ? call.params.arguments : {},
@@ -75,10 +76,12 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
       if (method !== 'tools/call') return await request<JsonObject>(method, params, { caller: call.caller })
       const key = `tool:${String(params.name)}`
       const ended = await runScreenCall(
-        { key, method, params }, call.caller, (id) => setOwnCalls((before) => [...before, id])
+        { key, method, params },
+        call.caller,
+        (id) => setOwnCalls((before) => [...before.filter((one) => callOf(one) !== undefined), id])
       )
-      if (ended.result !== undefined) return ended.result
-      const { message = 'The call was cancelled.', code = -32603, data, status = 0 } = ended.failure ?? {}
+      if (ended?.result !== undefined) return ended.result
+      const { message = 'The call was cancelled.', code = -32603, data, status = 0 } = ended?.failure ?? {}
       throw new RequestFailure(message, status, { code, data })
     }
   }, [call.id, json])
@@ -88,7 +91,9 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
       <div ref={parent} />
       {problem !== '' && <p class='bad'>The screen cannot be shown. {problem}</p>}
       {calls.value.filter(({ id, questions }) => ownCalls.includes(id) && questions !== undefined).map(
-        ({ id, questions = {} }) => <Questions key={id} callId={id} questions={questions} />
+        ({ id, questions = {}, answered }) => (
+          <Questions key={id} callId={id} questions={questions} answered={answered} />
+        )
       )}
       {link !== undefined && (
         <p class='row'>
@@ -107,6 +112,8 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
 }
 
 const MAX_LINES = 50
+
+const NEEDED_ADDRESS = 'Screens need the console at http://127.0.0.1 or http://localhost.'
 
 type ServedScreen = Awaited<ReturnType<typeof readScreen>>
 
@@ -130,7 +137,7 @@ async function readScreen (uri: string, caller: PageCaller) {
 /** The sandbox is on the other name of this machine: another origin. */
 function toSandboxUrl (): string | undefined {
   const { hostname, port, protocol } = location
-  if (!['localhost', '127.0.0.1', '[::1]'].includes(hostname)) return undefined
+  if (hostname !== 'localhost' && hostname !== '127.0.0.1') return undefined
   const other = hostname === 'localhost' ? '127.0.0.1' : 'localhost'
   return `${protocol}//${other}:${port}/console/sandbox`
 }

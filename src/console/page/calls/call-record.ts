@@ -34,6 +34,12 @@ export interface CallFailure {
 /** A question of the service, such as `elicitation/create`. */
 export interface Asked { readonly method: string, readonly params: JsonObject }
 
+/** Questions, and the answers of the person, by the same keys. */
+export interface Answered {
+  readonly questions: { readonly [key: string]: Asked }
+  readonly responses: JsonObject
+}
+
 /** A task, as `tasks/get` shows it. */
 export interface TaskView extends Task {
   readonly inputRequests?: { readonly [key: string]: Asked }
@@ -56,6 +62,8 @@ export interface CallRecord {
   readonly method: CallMethod
   readonly params: JsonObject
   readonly caller: PageCaller
+  /** Whether a screen called, not the person. */
+  readonly isOfScreen: boolean
   /** Milliseconds since 1970. */
   readonly startedAt: number
   readonly durationMs?: number | undefined
@@ -66,17 +74,27 @@ export interface CallRecord {
   readonly sent?: SentRequest | undefined
   /** Present while the service asks. */
   readonly questions?: { readonly [key: string]: Asked } | undefined
+  /** Present from an answer to the end of the call. */
+  readonly answered?: Answered | undefined
   readonly requestState?: string | undefined
   readonly task?: TaskView | undefined
   readonly result?: JsonObject | undefined
+  /** Of the result as JSON, measured when the call ends. */
+  readonly resultChars?: number | undefined
+  /** Whether later results took the place of the result. */
+  readonly isResultDropped?: boolean | undefined
   readonly failure?: CallFailure | undefined
 }
 
-const MAX_CALLS = 50
+/** Of each kind: the person's calls, and those of screens. */
+const MAX_CALLS = { person: 50, screens: 20 }
 const MAX_LOG_LINES = 500
 const MAX_MOMENTS = 200
+/** Of JSON: the results of all calls in memory. */
+export const MAX_RESULT_CHARS = 50_000_000
 /** Of JSON in the tab's storage. */
 const MAX_KEPT_CHARS = 1_000_000
+const MAX_ONE_KEPT = MAX_KEPT_CHARS / 4
 
 export const calls = signal<readonly CallRecord[]>(readCalls(readOfTab('calls')))
 
@@ -84,14 +102,23 @@ export const shownCallId = signal<number | undefined>(calls.value[0]?.id)
 
 export const shownCall = computed(() => calls.value.find(({ id }) => id === shownCallId.value))
 
-type NewCall = Pick<CallRecord, 'key' | 'method' | 'params' | 'caller'>
+type NewCall = Pick<CallRecord, 'key' | 'method' | 'params' | 'caller' | 'isOfScreen'>
 
 /** Adds a call that begins now. Returns its id. */
 export function addCall (call: NewCall): number {
   const id = Math.max(0, ...calls.value.map((one) => one.id)) + 1
   const record: CallRecord = { ...call, id, startedAt: Date.now(), status: 'running', log: [], moments: [] }
-  calls.value = [record, ...calls.value].slice(0, MAX_CALLS)
+  calls.value = withoutOldest([record, ...calls.value])
   return id
+}
+
+/** Drops the oldest calls that have ended and are not shown. Calls of screens are counted by themselves. */
+function withoutOldest (newestFirst: readonly CallRecord[]): readonly CallRecord[] {
+  const left = { ...MAX_CALLS }
+  return newestFirst.filter((call) => {
+    const room = left[call.isOfScreen ? 'screens' : 'person']--
+    return room > 0 || isOpen(call) || call.id === shownCallId.value
+  })
 }
 
 export function callOf (id: number): CallRecord | undefined {
@@ -102,6 +129,19 @@ export function callOf (id: number): CallRecord | undefined {
 export function updateCall (id: number, change: Partial<CallRecord>): void {
   calls.value = calls.value.map((call) => call.id === id ? { ...call, ...change } : call)
   if (change.status !== undefined) keepCalls()
+}
+
+/** Gives a call its result. Drops the oldest results of other calls that no longer fit. */
+export function addResult (id: number, result: JsonObject): void {
+  updateCall(id, { result, resultChars: JSON.stringify(result).length })
+  let room = MAX_RESULT_CHARS - (callOf(id)?.resultChars ?? 0)
+  calls.value = calls.value.map((call) => {
+    if (call.id === id || call.result === undefined) return call
+    room -= call.resultChars ?? 0
+    return room >= 0 || call.id === shownCallId.value
+      ? call
+      : { ...call, result: undefined, isResultDropped: true }
+  })
 }
 
 export function addLogLine (id: number, line: LogLine): void {
@@ -131,18 +171,35 @@ export function isOpen ({ status }: CallRecord): boolean {
   return status === 'running' || status === 'asking' || status === 'task'
 }
 
-/** Keeps the newest calls that fit. A result that is too large alone is left out. */
+interface KeptCall { readonly call: CallRecord, readonly chars: number }
+
+/** A record never changes: it is measured once. */
+const keptCalls = new WeakMap<CallRecord, KeptCall>()
+
+/** Keeps the newest calls that fit. */
 function keepCalls (): void {
   let room = MAX_KEPT_CHARS
   const kept: CallRecord[] = []
-  for (const call of calls.value.map(withoutToken)) {
-    const whole = JSON.stringify(call).length
-    const one = whole <= room / 2 ? call : { ...call, result: undefined, log: [], task: undefined }
-    room -= one === call ? whole : JSON.stringify(one).length
-    if (room < 0) break
-    kept.push(one)
+  for (const { call, chars } of calls.value.map(toKeptCall)) {
+    if (chars > room) continue
+    room -= chars
+    kept.push(call)
   }
   keepInTab('calls', kept)
+}
+
+/** A call that is too large alone is kept without its result, and then without its log. */
+function toKeptCall (record: CallRecord): KeptCall {
+  const before = keptCalls.get(record)
+  if (before !== undefined) return before
+  const { resultChars = 0 } = record
+  const whole = withoutToken(record)
+  const call = resultChars > MAX_ONE_KEPT ? { ...whole, result: undefined } : whole
+  const chars = JSON.stringify(call).length
+  const small = { ...call, result: undefined, log: [], task: undefined }
+  const one = chars <= MAX_ONE_KEPT ? { call, chars } : { call: small, chars: JSON.stringify(small).length }
+  keptCalls.set(record, one)
+  return one
 }
 
 /** The storage of a tab is no place for a token. */

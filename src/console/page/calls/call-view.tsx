@@ -1,6 +1,7 @@
 // One call: how it goes, what it asks, and its answer.
 
 import { signal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { toCurl } from '../connection/curl.ts'
 import { chooseIdentity, identity } from '../connection/caller.ts'
 import { consoleState } from '../connection/console-state.ts'
@@ -9,7 +10,9 @@ import { entryByKey, select } from '../lists/catalog.ts'
 import { Code, JsonCode } from '../parts/code.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { CallResult } from '../result/call-result.tsx'
-import { isOpen, requiredScopesOf, type CallFailure, type CallRecord } from './call-record.ts'
+import {
+  isOpen, MAX_RESULT_CHARS, requiredScopesOf, type CallFailure, type CallRecord
+} from './call-record.ts'
 import { CallTrace } from './call-trace.tsx'
 import { Questions } from './questions.tsx'
 import { cancelCall, startCall } from './run-call.ts'
@@ -20,10 +23,18 @@ interface CallViewProps { readonly call: CallRecord }
 export function CallView ({ call }: CallViewProps) {
   const { id, key, questions } = call
   const title = entryByKey.value.get(key)?.title ?? key
+  const heading = useRef<HTMLHeadingElement>(null)
+  const isAsking = questions !== undefined
+  const wasAsking = useRef(isAsking)
+  useEffect(() => {
+    // The button that answered is gone, and the focus with it.
+    if (wasAsking.current && !isAsking && document.activeElement === document.body) heading.current?.focus()
+    wasAsking.current = isAsking
+  }, [isAsking])
   return (
     <div class='call'>
       <div class='row head'>
-        <h2>{title}</h2>
+        <h2 ref={heading} tabIndex={-1}>{title}</h2>
         <StatusChip call={call} />
         <span class='faint'>{describeIdentity(call)}</span>
         <span class='buttons'>
@@ -34,7 +45,9 @@ export function CallView ({ call }: CallViewProps) {
       </div>
       {call.status === 'running' && <Progress call={call} />}
       {questions !== undefined && (
-        <Questions key={Object.keys(questions).join()} callId={id} questions={questions} />
+        <Questions
+          key={Object.keys(questions).join()} callId={id} questions={questions} answered={call.answered}
+        />
       )}
       <CallTrace call={call} />
       {call.failure !== undefined && <Failure call={call} failure={call.failure} />}
@@ -103,7 +116,12 @@ function Failure ({ call, failure }: CallViewProps & { readonly failure: CallFai
 
 function describeAbsence (call: CallRecord): string {
   if (isOpen(call)) return 'No answer yet.'
-  return call.status === 'complete' ? 'The result was too large to keep.' : 'No result.'
+  if (call.isResultDropped === true) {
+    return `The result was dropped: the page keeps ${MAX_RESULT_CHARS / 1e6} MB of results. Repeat the call.`
+  }
+  return call.status === 'complete'
+    ? 'The result was too large to keep when the page was loaded again.'
+    : 'No result.'
 }
 
 const VIEWS = ['Answer', 'JSON', 'Request', 'curl'] as const
@@ -123,7 +141,7 @@ function Answer ({ call }: CallViewProps) {
         ? <p class='faint'>{describeAbsence(call)}</p>
         : <CallResult call={call} result={result} />)}
       {view === 'JSON' && (result === undefined
-        ? <p class='faint'>No result.</p>
+        ? <p class='faint'>{describeAbsence(call)}</p>
         : <JsonCode value={result} label='Result as JSON' />)}
       {view === 'Request' && (sent === undefined
         ? <p class='faint'>Nothing was sent.</p>

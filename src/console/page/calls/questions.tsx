@@ -4,46 +4,59 @@
 import { useSignal, type Signal } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { isRecord, toPretty, type JsonObject } from '../connection/json.ts'
-import { toFirstValue } from '../form/field-kinds.ts'
-import { resolve } from '../form/schema.ts'
-import { Fields, JsonEditor } from '../form/schema-form.tsx'
-import type { Asked } from './call-record.ts'
+import { JsonEditor } from '../form/schema-form.tsx'
+import type { Answered, Asked } from './call-record.ts'
+import { FormQuestion, RefusalButtons, type AnswerProps } from './form-question.tsx'
 import { answerCall } from './run-call.ts'
 
 interface QuestionsProps {
   readonly callId: number
   readonly questions: { readonly [key: string]: Asked }
+  /** The questions before, and their answers. */
+  readonly answered: Answered | undefined
 }
 
 /** The answers go out together, once each question has one. */
-export function Questions ({ callId, questions }: QuestionsProps) {
+export function Questions ({ callId, questions, answered }: QuestionsProps) {
   const [answers, setAnswers] = useState<JsonObject>({})
   const section = useRef<HTMLElement>(null)
-  // Below a tall screen a question would be out of sight.
-  useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [])
   const open = Object.entries(questions).filter(([key]) => !Object.hasOwn(answers, key))
+  useEffect(() => {
+    // Not a control: a person who types elsewhere would answer.
+    section.current?.focus({ preventScroll: true })
+    // Below a tall screen a question would be out of sight.
+    section.current?.scrollIntoView({ block: 'nearest' })
+  }, [open.length])
   const answer = (key: string, response: JsonObject) => {
     const next = { ...answers, [key]: response }
     setAnswers(next)
     if (Object.keys(questions).every((one) => Object.hasOwn(next, one))) answerCall(callId, next)
   }
   return (
-    <section class='questions' aria-label='Questions' ref={section}>
+    <section class='questions' aria-label='Questions' ref={section} tabIndex={-1}>
       {open.map(([key, asked]) => (
-        <Question key={key} name={key} asked={asked} onAnswer={(response) => answer(key, response)} />
+        <Question
+          key={key} name={key} asked={asked} refused={findRefused(key, asked, answered)}
+          onAnswer={(response) => answer(key, response)}
+        />
       ))}
       {open.length === 0 && <p class='faint'>Answered.</p>}
     </section>
   )
 }
 
-interface QuestionProps {
-  readonly name: string
-  readonly asked: Asked
-  readonly onAnswer: (response: JsonObject) => void
+/** Returns the answer to the same question: a service that asks it again has refused the answer. */
+function findRefused (key: string, asked: Asked, answered: Answered | undefined): unknown {
+  const { questions: { [key]: before } = {}, responses: { [key]: response } = {} } = answered ?? {}
+  if (JSON.stringify(before) !== JSON.stringify(asked)) return undefined
+  return isRecord(response) && response.action === 'accept' ? response.content : undefined
 }
 
-function Question ({ name, asked, onAnswer }: QuestionProps) {
+interface OtherQuestionProps extends AnswerProps { readonly name: string, readonly asked: Asked }
+
+interface QuestionProps extends OtherQuestionProps { readonly refused: unknown }
+
+function Question ({ name, asked, refused, onAnswer }: QuestionProps) {
   const { method, params: { mode, message, url, requestedSchema } } = asked
   if (method !== 'elicitation/create') return <OtherQuestion name={name} asked={asked} onAnswer={onAnswer} />
   return (
@@ -51,45 +64,13 @@ function Question ({ name, asked, onAnswer }: QuestionProps) {
       <p role='alert'><strong>{String(message)}</strong></p>
       {mode === 'url'
         ? <UrlQuestion url={String(url)} onAnswer={onAnswer} />
-        : <FormQuestion name={name} schema={requestedSchema} onAnswer={onAnswer} />}
+        : <FormQuestion name={name} schema={requestedSchema} refused={refused} onAnswer={onAnswer} />}
     </div>
   )
 }
 
-interface FormQuestionProps extends Omit<QuestionProps, 'asked'> { readonly schema: unknown }
-
-function FormQuestion ({ name, schema: requested, onAnswer }: FormQuestionProps) {
-  const schema = isRecord(requested) ? requested : {}
-  const value: Signal<unknown> = useSignal(toFirstValue(resolve(schema, schema), schema, true) ?? {})
-  const accept = (event: Event) => {
-    event.preventDefault()
-    onAnswer({ action: 'accept', content: value.value })
-  }
-  const acceptByKey = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) accept(event)
-  }
-  return (
-    <form noValidate aria-label={name} onSubmit={accept} onKeyDown={acceptByKey}>
-      <Fields id={`q.${name}`} label={name} schema={schema} value={value} />
-      <div class='row'>
-        <button type='submit' class='primary'>Accept</button>
-        <RefusalButtons onAnswer={onAnswer} />
-      </div>
-    </form>
-  )
-}
-
-function RefusalButtons ({ onAnswer }: Pick<QuestionProps, 'onAnswer'>) {
-  return (
-    <>
-      <button type='button' onClick={() => onAnswer({ action: 'decline' })}>Decline</button>
-      <button type='button' onClick={() => onAnswer({ action: 'cancel' })}>Cancel the question</button>
-    </>
-  )
-}
-
 /** The address of another party: the person sees it before it is opened. */
-function UrlQuestion ({ url, onAnswer }: Pick<QuestionProps, 'onAnswer'> & { readonly url: string }) {
+function UrlQuestion ({ url, onAnswer }: AnswerProps & { readonly url: string }) {
   const isWeb = /^https?:\/\//i.test(url)
   return (
     <>
@@ -112,7 +93,7 @@ const TEMPLATES: { readonly [method: string]: JsonObject } = {
   'roots/list': { roots: [] }
 }
 
-function OtherQuestion ({ name, asked: { method, params }, onAnswer }: QuestionProps) {
+function OtherQuestion ({ name, asked: { method, params }, onAnswer }: OtherQuestionProps) {
   const value: Signal<unknown> = useSignal(TEMPLATES[method] ?? {})
   const [problem, setProblem] = useState<string | undefined>(undefined)
   return (

@@ -7,8 +7,8 @@ import { describeFailure, isRecord, toTextOrNothing, type JsonObject } from '../
 import { request, RequestFailure, type ServiceNotification } from '../connection/request.ts'
 import { entryByKey } from '../lists/catalog.ts'
 import {
-  addCall, addLogLine, addMoment, callOf, calls, shownCallId, updateCall, type Asked, type CallFailure,
-  type CallMethod, type CallRecord, type TaskView
+  addCall, addLogLine, addMoment, addResult, callOf, calls, isOpen, shownCallId, updateCall,
+  type Asked, type CallFailure, type CallMethod, type CallRecord, type TaskView
 } from './call-record.ts'
 import { findIds, rememberIds } from './remembered.ts'
 
@@ -26,19 +26,29 @@ const MAX_EMPTY_ROUNDS = 20
 
 /** Begins a call as the present caller, and shows it. Returns its id. */
 export function startCall ({ key, method, params }: CallStart, asCaller: PageCaller = caller.value): number {
-  const id = addCall({ key, method, params, caller: asCaller })
+  const id = addCall({ key, method, params, caller: asCaller, isOfScreen: false })
   shownCallId.value = id
   runRound(id, {})
   return id
 }
 
-const onEnds = new Map<number, (call: CallRecord) => void>()
+/** Called at the end of a call. `undefined` if the page no longer keeps the call. */
+const onEnds = new Map<number, (call: CallRecord | undefined) => void>()
 
-/** Runs a call of a screen, which stays shown. Resolves to the call when it has ended. */
+const MAX_OPEN_SCREEN_CALLS = 20
+
+/**
+ * Runs a call of a screen, which stays shown. Resolves to the call when it has ended. Rejects if too many
+ * calls of screens are open.
+ */
 export async function runScreenCall (
   { key, method, params }: CallStart, asCaller: PageCaller, onId: (id: number) => void
-): Promise<CallRecord> {
-  const id = addCall({ key, method, params, caller: asCaller })
+): Promise<CallRecord | undefined> {
+  if (calls.value.filter((call) => call.isOfScreen && isOpen(call)).length >= MAX_OPEN_SCREEN_CALLS) {
+    throw new RequestFailure(`Screens have ${MAX_OPEN_SCREEN_CALLS} open calls. Wait for an answer, or end ` +
+      'one in "Last calls".', 0, { code: -32600 })
+  }
+  const id = addCall({ key, method, params, caller: asCaller, isOfScreen: true })
   onId(id)
   return await new Promise((resolve) => {
     onEnds.set(id, resolve)
@@ -46,21 +56,28 @@ export async function runScreenCall (
   })
 }
 
+/** The tasks whose answers are on their way. */
+const answering = new Set<number>()
+
 /** Answers the questions of a call, by their keys. */
 export async function answerCall (id: number, inputResponses: JsonObject): Promise<void> {
   const call = callOf(id)
   if (call === undefined) return
+  updateCall(id, { answered: { questions: call.questions ?? {}, responses: inputResponses } })
   addMoment(id, `answered ${Object.keys(inputResponses).join(', ')}`)
   if (call.task === undefined) {
     const { requestState } = call
     await runRound(id, { inputResponses, ...requestState !== undefined && { requestState } })
     return
   }
+  answering.add(id)
   try {
     updateCall(id, { questions: undefined })
     await sendForTask(id, 'tasks/update', { inputResponses })
   } catch (error) {
     fail(id, error)
+  } finally {
+    answering.delete(id)
   }
 }
 
@@ -86,7 +103,7 @@ export function followKeptTasks (): void {
 
 async function runRound (id: number, answers: JsonObject, emptyRounds = 0): Promise<void> {
   const call = callOf(id)
-  if (call === undefined) return
+  if (call === undefined) return settle(id, undefined)
   const abort = new AbortController()
   aborts.set(id, abort)
   updateCall(id, { status: 'running', questions: undefined, requestState: undefined })
@@ -139,7 +156,7 @@ function toQuestions (requests: unknown): { readonly [key: string]: Asked } {
 
 function complete (id: number, result: JsonObject): void {
   rememberIds(findIds(result.structuredContent))
-  updateCall(id, { result })
+  addResult(id, result)
   end(id, 'complete')
 }
 
@@ -152,11 +169,16 @@ function fail (id: number, error: unknown): void {
 
 function end (id: number, status: 'complete' | 'failed' | 'cancelled'): void {
   const call = callOf(id)
-  if (call === undefined) return
+  if (call === undefined) return settle(id, undefined)
   if (call.moments.length > 0 && call.task === undefined) addMoment(id, status)
-  const outcome = { status, questions: undefined, durationMs: Date.now() - call.startedAt }
+  const durationMs = Date.now() - call.startedAt
+  const outcome = { status, questions: undefined, answered: undefined, durationMs }
   updateCall(id, outcome)
-  onEnds.get(id)?.({ ...call, ...outcome })
+  settle(id, { ...call, ...outcome })
+}
+
+function settle (id: number, call: CallRecord | undefined): void {
+  onEnds.get(id)?.(call)
   onEnds.delete(id)
 }
 
@@ -177,7 +199,19 @@ function hear (id: number, { method, params }: ServiceNotification): void {
 }
 
 const DEFAULT_POLL_MS = 1000
+const ANSWER_POLL_MS = 100
 const MAX_LOST_POLLS = 10
+
+/** Looks again if an answer went out meanwhile: the task that was seen may still ask. */
+async function lookAtTask (id: number): Promise<TaskView> {
+  for (;;) {
+    const before = callOf(id)?.answered
+    const wasAnswering = answering.has(id)
+    const task = await sendForTask<TaskView>(id, 'tasks/get', {})
+    if (!wasAnswering && callOf(id)?.answered === before) return task
+    await new Promise((resolve) => setTimeout(resolve, ANSWER_POLL_MS))
+  }
+}
 
 /** Looks at the task at its own interval, until it has ended. */
 async function followTask (id: number, first: TaskView): Promise<void> {
@@ -187,9 +221,9 @@ async function followTask (id: number, first: TaskView): Promise<void> {
     showTask(id, task)
     if (isTerminal(task.status)) return endTask(id, task)
     await new Promise((resolve) => setTimeout(resolve, task.pollIntervalMs ?? DEFAULT_POLL_MS))
-    if (callOf(id) === undefined) return
+    if (callOf(id) === undefined) return settle(id, undefined)
     try {
-      task = await sendForTask<TaskView>(id, 'tasks/get', {})
+      task = await lookAtTask(id)
       lost = 0
     } catch (error) {
       // The service may be starting again: only its own refusal ends the look.
@@ -198,7 +232,8 @@ async function followTask (id: number, first: TaskView): Promise<void> {
   }
 }
 
-function showTask (id: number, task: TaskView): void {
+/** The call has the result: it is not kept twice. */
+function showTask (id: number, { result, ...task }: TaskView): void {
   const questions = task.status === 'input_required' ? toQuestions(task.inputRequests) : undefined
   const names = Object.keys(questions ?? {}).join(', ')
   const said = task.statusMessage === undefined ? '' : `: ${task.statusMessage}`

@@ -26,10 +26,10 @@ function toneOf (call: CallRecord): string {
   return call.status === 'asking' ? 'warn' : 'plain'
 }
 
-/** Names the caller that the person chose. */
-export function describeIdentity ({ caller: { identity } }: CallRecord): string {
-  if (identity === undefined) return ''
-  return identity.subject === '' ? 'as nobody' : `as ${identity.subject}`
+/** Names the caller that the person chose, and says whether a screen called. */
+export function describeIdentity ({ caller: { identity }, isOfScreen }: CallRecord): string {
+  const subject = identity?.subject === '' ? 'nobody' : identity?.subject
+  return [isOfScreen && 'by a screen', subject !== undefined && `as ${subject}`].filter(Boolean).join(' ')
 }
 
 function isErrorResult ({ result }: CallRecord): boolean {

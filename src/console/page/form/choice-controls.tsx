@@ -9,13 +9,13 @@ interface Choices { readonly choices: readonly FieldChoice[] }
 const MAX_CHECKBOXES = 40
 
 export function ChoiceControl (
-  { choices, id, value, isRequired, onValue, describedBy }: ControlProps & Choices
+  { choices, id, value, isRequired, onValue, describedBy, isInvalid }: ControlProps & Choices
 ) {
   const chosen = choices.findIndex((choice) => isSame(choice.value, value))
   const isUnlisted = value !== undefined && chosen === -1
   return (
     <select
-      id={id} aria-describedby={describedBy} aria-required={isRequired}
+      id={id} aria-describedby={describedBy} aria-required={isRequired} aria-invalid={isInvalid}
       value={isUnlisted ? 'unlisted' : String(chosen)}
       onChange={(event) => onValue(choices[Number(event.currentTarget.value)]?.value)}
     >

@@ -147,13 +147,27 @@ function planObject (schema: ResolvedSchema): ControlKind {
 
 const MAX_DEPTH = 8
 const MAX_FIRST_ITEMS = 5
+const MAX_FIRST_VALUES = 200
 
-/** Returns the value that a field begins with. `undefined` for a field that is not sent. */
+/** The way from the first schema to the present one. */
+interface Walk {
+  readonly path: readonly ResolvedSchema[]
+  /** Counts the values below the members of the first schema. All steps of a walk share it. */
+  readonly budget: { left: number }
+}
+
+/**
+ * Returns the value that a field begins with. `undefined` for a field that is not sent, and where a schema is
+ * a part of itself: the person adds the parts that are needed.
+ */
 export function toFirstValue (
-  schema: ResolvedSchema, root: JsonObject, isRequired: boolean, depth = 0
+  schema: ResolvedSchema, root: JsonObject, isRequired: boolean, walk?: Walk
 ): unknown {
   if ('default' in schema) return schema.default
-  if (!isRequired || depth > MAX_DEPTH) return undefined
+  const { path, budget } = walk ?? { path: [], budget: { left: MAX_FIRST_VALUES } }
+  if (!isRequired || path.length > MAX_DEPTH || path.includes(schema)) return undefined
+  if (path.length > 1 && --budget.left < 0) return undefined
+  const next = { path: [...path, schema], budget }
   const { field, schema: plain } = planField(schema, root)
   switch (field.kind) {
     case 'constant': return field.value
@@ -162,24 +176,24 @@ export function toFirstValue (
     case 'map': return {}
     case 'list': {
       const count = Math.min(typeof plain.minItems === 'number' ? plain.minItems : 0, MAX_FIRST_ITEMS)
-      return Array.from({ length: count }, () => toItemValue(resolve(plain.items, root), root, depth + 1))
+      return Array.from({ length: count }, () => toItemValue(resolve(plain.items, root), root, next))
     }
     case 'object': return Object.fromEntries(propertiesOf(plain).flatMap(([name, member]) => {
       const isMemberRequired = requiredOf(plain).includes(name)
-      const value = toFirstValue(resolve(member, root), root, isMemberRequired, depth + 1)
+      const value = toFirstValue(resolve(member, root), root, isMemberRequired, next)
       return value === undefined ? [] : [[name, value]]
     }))
     case 'variants': {
       const [first] = field.variants
-      return first && toFirstValue(first.schema, root, true, depth + 1)
+      return first && toFirstValue(first.schema, root, true, next)
     }
     default: return undefined
   }
 }
 
 /** Returns the value of a new item: a list has no item without a value. */
-export function toItemValue (schema: ResolvedSchema, root: JsonObject, depth = 0): unknown {
-  const value = toFirstValue(schema, root, true, depth)
+export function toItemValue (schema: ResolvedSchema, root: JsonObject, walk?: Walk): unknown {
+  const value = toFirstValue(schema, root, true, walk)
   if (value !== undefined) return value
   const { field } = planField(schema, root)
   switch (field.kind) {
@@ -208,7 +222,7 @@ export function isSame (one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other)
 }
 
-function isOfType (value: unknown, type: string): boolean {
+export function isOfType (value: unknown, type: string): boolean {
   switch (type) {
     case 'null': return value === null
     case 'array': return Array.isArray(value)

@@ -1,8 +1,10 @@
 // One field of a form: its label, what its schema says of it, and its control.
 
+import { useContext } from 'preact/hooks'
 import type { JsonObject } from '../connection/json.ts'
 import { LabelText } from '../parts/label-text.tsx'
 import { memo, useStable } from '../parts/memo.ts'
+import { FieldProblems } from './answer-problems.ts'
 import { ChoiceControl, ChoicesControl } from './choice-controls.tsx'
 import { planField, toFirstValue, toItemValue, type ControlKind } from './field-kinds.ts'
 import { ListControl, TupleControl } from './list-controls.tsx'
@@ -28,6 +30,7 @@ export interface FieldProps {
 export interface ControlProps extends Omit<FieldProps, 'name' | 'onChange'> {
   readonly onValue: (value: unknown) => void
   readonly describedBy: string
+  readonly isInvalid?: boolean
 }
 
 /** These have fields of their own, and are a group with a label. */
@@ -38,6 +41,8 @@ export const Field = memo((props: FieldProps) => {
   const { field, isNullable, schema: plain } = planField(schema, root)
   const onValue = useStable((next: unknown) => onChange(name, next))
   const describedBy = `${id}-about`
+  const problem = useContext(FieldProblems)[id]
+  const isInvalid = problem !== undefined
   const isGroup = GROUPED.has(field.kind)
   const isLeftOut = value === undefined && isGroup && field.kind !== 'choices'
   const head = (
@@ -49,10 +54,14 @@ export const Field = memo((props: FieldProps) => {
     />
   )
   const description = schema.description ?? plain.description
-  const about = <About description={description} schema={plain} id={describedBy} />
+  const about = <About description={description} schema={plain} id={describedBy} problem={problem} />
   const control = isLeftOut || (value === null && isNullable)
     ? null
-    : <Control {...{ field, id, label, root, value, isRequired, onValue, describedBy }} schema={plain} />
+    : (
+      <Control
+        {...{ field, id, label, root, value, isRequired, onValue, describedBy, isInvalid }} schema={plain}
+      />
+      )
   if (isFlag(field, value, isRequired)) return <div class='field flag'>{control}{head}{about}</div>
   if (!isGroup) return <div class='field'>{head}{control}{about}</div>
   return (
@@ -84,7 +93,7 @@ function Head (props: HeadProps) {
     <div class='head'>
       {isGroup ? <span id={`${id}-label`} class='label'>{text}</span> : <label for={id}>{text}</label>}
       {schema.deprecated === true && <span class='badge'>deprecated</span>}
-      {isGroup && !isRequired && (
+      {isGroup && (!isRequired || isLeftOut) && (
         <button type='button' class='small' onClick={isLeftOut ? onPutIn : onLeaveOut}>
           {isLeftOut ? 'Add' : 'Leave out'}<span class='unseen'> {label}</span>
         </button>
@@ -106,15 +115,17 @@ interface AboutProps {
   readonly description: unknown
   readonly schema: ResolvedSchema
   readonly id: string
+  readonly problem: string | undefined
 }
 
-/** Shows the description and the limits of a value. */
-function About ({ description, schema, id }: AboutProps) {
+/** Shows the description and the limits of a value, and what is wrong with it. */
+function About ({ description, schema, id, problem }: AboutProps) {
   const limits = toLimits(schema)
   return (
     <div class='about' id={id}>
       {typeof description === 'string' && <span>{description}</span>}
       {limits !== '' && <span class='limits'>{limits}</span>}
+      {problem !== undefined && <span class='bad'>{problem}</span>}
     </div>
   )
 }

@@ -22,7 +22,11 @@ export function resolve (schema: unknown, root: JsonObject): ResolvedSchema {
   const parts = [
     ...typeof $ref === 'string' ? [find(root, $ref)] : [], ...Array.isArray(allOf) ? allOf : []
   ]
-  const plain = parts.map((part) => resolve(part, root)).reduceRight(join, own)
+  const plains = parts.map((part) => resolve(part, root))
+  const [only] = plains
+  // A reference alone is the schema that it names: a schema within itself is then found again.
+  const isReference = only !== undefined && plains.length === 1 && Object.keys(own).length === 0
+  const plain = isReference ? only : plains.reduceRight(join, own)
   resolved.set(schema, plain)
   return plain
 }

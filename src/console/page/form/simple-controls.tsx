@@ -14,12 +14,15 @@ const INPUT_TYPES: { readonly [format: string]: 'date' | 'email' | 'url' } = {
 /** Texts that may be longer get a control of several lines. */
 const ONE_LINE = 200
 
-export function TextControl ({ id, schema, value, isRequired, onValue, describedBy }: ControlProps) {
+export function TextControl (
+  { id, schema, value, isRequired, onValue, describedBy, isInvalid }: ControlProps
+) {
   const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
   const common = {
     id,
     'aria-describedby': describedBy,
     'aria-required': isRequired,
+    'aria-invalid': isInvalid,
     value: text,
     placeholder: toPlaceholder(schema),
     // A field that is not required is not sent while it is empty.
@@ -58,7 +61,9 @@ function toPlaceholder ({ examples, format }: ResolvedSchema): string {
 }
 
 /** A text that is no number stays as it is typed: the service says what is wrong with it. */
-export function NumberControl ({ id, schema, value, isRequired, onValue, describedBy }: ControlProps) {
+export function NumberControl (
+  { id, schema, value, isRequired, onValue, describedBy, isInvalid }: ControlProps
+) {
   const [typed, setTyped] = useState('')
   const shown = isSame(toNumber(typed), value) ? typed : value === undefined ? '' : String(value)
   return (
@@ -66,7 +71,7 @@ export function NumberControl ({ id, schema, value, isRequired, onValue, describ
       <input
         id={id} type='text' inputMode={schema.type === 'integer' ? 'numeric' : 'decimal'} autocomplete='off'
         class='number' aria-describedby={describedBy} aria-required={isRequired} value={shown}
-        aria-invalid={typeof value === 'string'} placeholder={toPlaceholder(schema)}
+        aria-invalid={isInvalid === true || typeof value === 'string'} placeholder={toPlaceholder(schema)}
         onInput={(event) => {
           setTyped(event.currentTarget.value)
           onValue(toNumber(event.currentTarget.value))

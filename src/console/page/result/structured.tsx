@@ -27,17 +27,36 @@ function Scalar ({ value }: { readonly value: unknown }) {
 }
 
 function Members ({ object }: { readonly object: JsonObject }) {
+  const [count, setCount] = useState(FIRST_ROWS)
   const members = Object.entries(object)
   if (members.length === 0) return <code>{'{}'}</code>
   return (
-    <dl>
-      {members.map(([name, value]) => (
-        <div key={name} class={hasMembers(value) ? 'member deep' : 'member'}>
-          <dt>{name}</dt>
-          <dd><Value value={value} label={name} /></dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      <dl>
+        {members.slice(0, count).map(([name, value]) => (
+          <div key={name} class={hasMembers(value) ? 'member deep' : 'member'}>
+            <dt>{name}</dt>
+            <dd><Value value={value} label={name} /></dd>
+          </div>
+        ))}
+      </dl>
+      <MoreButton count={count} of={members.length} onMore={setCount} />
+    </>
+  )
+}
+
+interface MoreButtonProps {
+  readonly count: number
+  readonly of: number
+  readonly onMore: (count: number) => void
+}
+
+function MoreButton ({ count, of: all, onMore }: MoreButtonProps) {
+  if (count >= all) return null
+  return (
+    <button type='button' class='small' onClick={() => onMore(count + MORE_ROWS)}>
+      {all - count <= MORE_ROWS ? `Show all ${all}` : `Show ${MORE_ROWS} more of ${all}`}
+    </button>
   )
 }
 
@@ -57,11 +76,7 @@ function List ({ items, label }: ListProps) {
       {columns === undefined
         ? <Items items={shown} label={label} />
         : <Table rows={shown.filter(isRecord)} columns={columns} label={label} />}
-      {shown.length < items.length && (
-        <button type='button' class='small' onClick={() => setCount(count + MORE_ROWS)}>
-          Show {Math.min(MORE_ROWS, items.length - count)} more of {items.length}
-        </button>
-      )}
+      <MoreButton count={count} of={items.length} onMore={setCount} />
     </>
   )
 }

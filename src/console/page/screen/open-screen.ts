@@ -14,6 +14,8 @@ const MAX_HEIGHT = 2000
 export interface ScreenOptions extends ScreenHost {
   /** The URL of the sandbox without its query. Its origin is another one than that of the page. */
   readonly sandboxUrl: string
+  /** What the first message of the sandbox must have. Not checked if `undefined`. */
+  readonly sandboxKey?: string | undefined
   /** The screen as `resources/read` has it, with its `_meta.ui`. */
   readonly resource: { readonly text: string, readonly meta?: ScreenMeta | undefined }
   /** The tool as `tools/list` has it. */
@@ -42,7 +44,7 @@ export interface ShownScreen {
 
 /** Shows a screen in `parent`. Resolves when the screen has initialised. Rejects with a reason for people. */
 export async function openScreen (parent: HTMLElement, options: ScreenOptions): Promise<ShownScreen> {
-  const { sandboxUrl, resource: { text: html, meta = {} }, tool, onLog } = options
+  const { sandboxUrl, sandboxKey, resource: { text: html, meta = {} }, tool, onLog } = options
   const { csp, permissions } = meta
   const { origin } = new URL(sandboxUrl)
   if (origin === window.location.origin) {
@@ -80,7 +82,7 @@ export async function openScreen (parent: HTMLElement, options: ScreenOptions): 
   })
 
   function receive (method: string, params: JsonObject): void {
-    if (method === 'ui/notifications/sandbox-proxy-ready') start()
+    if (method === 'ui/notifications/sandbox-proxy-ready') start(params.key)
     if (method === 'ui/notifications/sandbox-closed') fail(String(params.reason))
     if (method === 'ui/notifications/initialized') show()
     if (method === 'ui/notifications/size-changed') resize(params.height)
@@ -91,8 +93,12 @@ export async function openScreen (parent: HTMLElement, options: ScreenOptions): 
     }
   }
 
-  function start (): void {
+  function start (key: unknown): void {
     if (stage !== 'loading') return
+    if (sandboxKey !== undefined && key !== sandboxKey) {
+      fail(`Another program answers at ${origin}: end it, or give dev another PORT.`)
+      return
+    }
     stage = 'starting'
     channel.notify('ui/notifications/sandbox-resource-ready', { html, csp, permissions })
   }
