@@ -7,6 +7,7 @@ import { readConfig } from '../ops/config/config.ts'
 import { isAuthorFrame } from '../ops/log/author-frames.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Progress } from '../protocol/notifications.ts'
+import { toStatusMessage } from '../tasks/watches.ts'
 import type { QuestionError } from '../testing/answered-rounds.ts'
 import type { ExchangeListeners, RequestError } from '../testing/exchange.ts'
 import type { CallResult } from '../testing/results.ts'
@@ -84,7 +85,9 @@ function addFlags (command: Command): Command {
 async function open (
   url: string | undefined, flags: CallFlags, surroundings: Surroundings
 ): Promise<OpenedRemote> {
-  const listeners = createListeners(surroundings)
+  const { onText, ...others } = createListeners(surroundings, url)
+  // Only a person who plays a plain host wants to read what its model is told.
+  const listeners = flags.plainHost === true ? { onText, ...others } : others
   if (url === undefined) return await openFolder(flags, surroundings, listeners)
   const [wrong] = (['catalog', 'subject', 'scopes'] as const).filter((name) => flags[name] !== undefined)
   if (wrong !== undefined) throw new UsageError(`--${wrong} is for a folder, and ${url} is a service`)
@@ -92,14 +95,18 @@ async function open (
 }
 
 /** Progress, messages and texts for the model go to standard error. */
-function createListeners ({ err }: Surroundings): ExchangeListeners {
+function createListeners (
+  { err, onInterrupt }: Surroundings, url: string | undefined
+): Required<ExchangeListeners> {
   let reached = -Infinity
+  const shown = new Set<string>()
   const onNotification = (json: string) => {
     const { method, params }: Told = JSON.parse(json)
     if (method === 'notifications/progress') {
       // A handler that runs again after an answer begins again too. The call goes on.
       if (params.progress <= reached) return
       reached = params.progress
+      shown.add(toStatusMessage(params))
     }
     err(toNotificationLine({ method, params }))
   }
@@ -110,7 +117,20 @@ function createListeners ({ err }: Surroundings): ExchangeListeners {
     if (unnumbered !== latest) err(`${toPlainLines(text)}\n`)
     latest = unnumbered
   }
-  return { onNotification, onText }
+  const onTask: Required<ExchangeListeners>['onTask'] = ({ taskId, status, statusMessage }) => {
+    // The task of a folder ends with this process.
+    if (url !== undefined) onInterrupt(toInterruptText(taskId))
+    if (status === 'failed' || statusMessage === undefined || shown.has(statusMessage)) return
+    // As above: a handler that runs again has its earlier progress again.
+    shown.add(statusMessage)
+    err(`progress: ${toPlain(statusMessage)}\n`)
+  }
+  return { onNotification, onText, onTask }
+}
+
+function toInterruptText (taskId: string): string {
+  const id = toPlain(taskId)
+  return `\nThe task goes on: ${id}. The operator can end it: npx trivet tasks cancel ${id}\n`
 }
 
 async function openFolder (
