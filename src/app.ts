@@ -9,7 +9,7 @@ import { openFiles } from './app/files.ts'
 import { registerRoutes } from './app/http.ts'
 import { openAdminApp, openMeasures, type OpenedMeasures } from './app/measures.ts'
 import { composeMethods, openTasks } from './app/methods.ts'
-import type { OwnProcess, WorkerReports } from './app/own-process.ts'
+import type { OwnProcess, TestedParts, WorkerReports } from './app/own-process.ts'
 import { failStart, openServiceState, toCheckedParts, type OpenedState } from './app/state.ts'
 import { Lifecycle } from './base/lifecycle.ts'
 import type { Clock } from './base/time.ts'
@@ -44,7 +44,6 @@ import { SealedInputRound } from './request/questions/sealed-input-round.ts'
 import type { Broadcast } from './store/changes/broadcast.ts'
 import { createSubscriptions } from './store/changes/subscriptions.ts'
 import type { Tasks } from './tasks/tasks.ts'
-import type { OpenTransport } from './upstreams/upstreams.ts'
 
 /**
  * The options of `createApp`: the settings of docs/settings.md, with names in camel case. Each has a
@@ -118,17 +117,18 @@ export interface Service {
  * @param openTransport takes the place of the connections to upstreams.
  */
 export async function createService (
-  options: AppOptions, own?: OwnProcess, clock: Clock = {}, openTransport?: OpenTransport
+  options: AppOptions, own?: OwnProcess, clock: Clock = {}, openTransport?: TestedParts['openTransport'],
+  ownObserver: Observer = {}
 ): Promise<Service> {
   const lifecycle = new Lifecycle(own?.signal)
-  const tested = { clock, openTransport }
+  const tested = { clock, openTransport, ownObserver }
   return await lifecycle.start(async () => await openService(options, own, tested, lifecycle))
 }
 
 async function openService (
   { logger, authenticator: ownAuthenticator, environment = {}, ...options }: AppOptions,
   own: OwnProcess | undefined,
-  { clock, openTransport }: { readonly clock: Clock, readonly openTransport?: OpenTransport | undefined },
+  { clock, openTransport, ownObserver }: TestedParts,
   lifecycle: Lifecycle
 ): Promise<Service> {
   const constants = { ...options.constants, workerCount: own?.workers?.count ?? 1 }
@@ -157,6 +157,7 @@ async function openService (
   const shedding = lifecycle.add(measures.shedding)
   const observer = joinObservers([
     createLogObserver(requestLog, measures.describeCall),
+    ownObserver,
     ...(metrics === undefined ? [] : [metrics.observer]),
     ...(audit === undefined ? [] : [audit.observer])
   ])

@@ -73,6 +73,7 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
   // What modules write with `console` must not be among the results, which another program may read.
   Object.assign(console, new Console({ stdout: process.stderr, stderr: process.stderr }))
   let isServing = false
+  let interruptText = ''
   process.on('uncaughtException', (error) => {
     if (isServing || guard.take(error)) return
     // The reader of standard error has closed it.
@@ -97,6 +98,12 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
       : undefined,
     ...createOutput(() => process.stdout, () => process.exit(0)),
     err: (text) => { process.stderr.write(text) },
+    onInterrupt (text) {
+      const isFirst = interruptText === ''
+      interruptText = text
+      // 128 and the number of the signal, as shells have it.
+      if (isFirst) process.once('SIGINT', () => process.stderr.write(interruptText, () => process.exit(130)))
+    },
     async serve (environment, { spell, author }) {
       isServing = true
       await serve(() => readConfig({ ...environment, ...secrets }, spell), secrets, author)

@@ -1,5 +1,6 @@
 // What a service gets that runs as a process of its own: what the process knows, and what it may do.
 
+import type { Clock } from '../base/time.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import type { AuthorConsole } from '../console/author-console.ts'
 import type { HealthReport } from '../http/readiness.ts'
@@ -7,6 +8,8 @@ import type { ServiceLog } from '../ops/log/log.ts'
 import type { MetricValues } from '../ops/metrics/added-metrics.ts'
 import type { MetricSources } from '../ops/metrics/metrics.ts'
 import type { MemoryLimits } from '../ops/overload/pressure.ts'
+import type { Observer } from '../request/pipeline/observer.ts'
+import type { OpenTransport } from '../upstreams/upstreams.ts'
 
 export type Build = MetricSources['build']
 
@@ -38,6 +41,15 @@ export interface ProcessFacts {
   readonly adminToken?: string | undefined
   /** Whether the log shows the arguments and the result of each call, to the author of the catalog. */
   readonly showsCalls?: boolean | undefined
+}
+
+/** What a test of a catalog gives to the service. */
+export interface TestedParts {
+  readonly clock: Clock
+  /** Takes the place of the connections to upstreams. */
+  readonly openTransport?: OpenTransport | undefined
+  /** Is told of each request, beside the log. */
+  readonly ownObserver: Observer
 }
 
 /** The dependencies of a service that runs as a process of its own. */

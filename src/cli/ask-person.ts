@@ -73,16 +73,27 @@ export function createPerson (
 
 /** The problem of a value of one field. A schema that cannot be used here is left to the service. */
 function createFieldCheck (name: string, field: JsonSchema): (value: unknown) => string | undefined {
+  const check = createFormCheck({ type: 'object', properties: { [name]: field } })
+  return (value) => {
+    const problems = check({ [name]: value })
+    return problems.length === 0 ? undefined : problems.join('; ')
+  }
+}
+
+/** Returns what is wrong with the content of a form. */
+export function findFormProblems (schema: JsonSchema, content: object): readonly string[] {
+  return createFormCheck(schema)(content)
+}
+
+function createFormCheck (schema: JsonSchema): (content: object) => readonly string[] {
   try {
-    const check = createSchemaCompiler({ useDefaults: false }).compile({
-      type: 'object', properties: { [name]: field }
-    })
-    return (value) => {
-      const verdict = check({ [name]: value })
-      return verdict.ok ? undefined : verdict.problems.join('; ')
+    const check = createSchemaCompiler({ useDefaults: false }).compile(schema)
+    return (content) => {
+      const verdict = check(content)
+      return verdict.ok ? [] : verdict.problems
     }
   } catch (error) {
-    if (error instanceof SchemaError) return () => undefined
+    if (error instanceof SchemaError) return () => []
     throw error
   }
 }

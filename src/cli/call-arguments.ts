@@ -2,8 +2,10 @@
 
 import { readFile } from 'node:fs/promises'
 import { createNearestNames } from '../base/nearest-names.ts'
+import { toPlain } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { TestAnswer } from '../testing/question.ts'
+import { findFormProblems } from './ask-person.ts'
 import { UsageError } from './command.ts'
 
 /** Splits `key=value`. Throws a UsageError for a text without a key. */
@@ -40,7 +42,7 @@ export function findMisspelt (args: { readonly [name: string]: unknown }, schema
   })
 }
 
-type KeyedAnswers = { readonly [key: string]: TestAnswer }
+export type KeyedAnswers = { readonly [key: string]: TestAnswer }
 
 const EXPECTED = 'the content of a form as a JSON object, or one of accept, decline, cancel'
 
@@ -71,6 +73,13 @@ function toAnswer (value: unknown, place: string, text: string): TestAnswer {
   if (isObject(value)) return { action: 'accept', content: value }
   if (value === 'accept' || value === 'decline' || value === 'cancel') return { action: value }
   throw new UsageError(`${place} must be ${EXPECTED}, got ${text}`)
+}
+
+/** @param schema of the form that was asked. */
+export function describeMisfit (answer: TestAnswer, schema: unknown): string {
+  const content = 'content' in answer && isObject(answer.content) ? answer.content : {}
+  const problems = isObject(schema) ? findFormProblems(schema, content) : []
+  return `the answer does not fit${problems.length === 0 ? '' : `: ${problems.map(toPlain).join('; ')}`}`
 }
 
 /** A text that is no JSON stands for itself. */

@@ -7,11 +7,15 @@ import { readConfig } from '../ops/config/config.ts'
 import { isAuthorFrame } from '../ops/log/author-frames.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Progress } from '../protocol/notifications.ts'
+import { toStatusMessage } from '../tasks/watches.ts'
 import type { QuestionError } from '../testing/answered-rounds.ts'
 import type { ExchangeListeners, RequestError } from '../testing/exchange.ts'
+import type { TestAnswer } from '../testing/question.ts'
 import type { CallResult } from '../testing/results.ts'
 import { createPerson } from './ask-person.ts'
-import { findMisspelt, readAnswerFlags, readArguments } from './call-arguments.ts'
+import {
+  describeMisfit, findMisspelt, readAnswerFlags, readArguments, type KeyedAnswers
+} from './call-arguments.ts'
 import {
   assertFolder, CommandError, FAILED, isUrl, MISUSED, splitScopes, toJsonText, UsageError,
   type AddCommand, type Surroundings
@@ -46,7 +50,6 @@ export const callCommand: AddCommand = (program, surroundings, finish) => {
         const listed = tools.find(({ name }) => name === tool)
         const schema = listed?.inputSchema ?? {}
         const hasScopes = url !== undefined || flags.scopes !== undefined
-        if (listed === undefined && !hasScopes) surroundings.err(NOT_LISTED)
         const person = surroundings.terminal === undefined
           ? undefined
           : createPerson(surroundings.terminal, (line) => surroundings.err(`${line}\n`))
@@ -54,11 +57,14 @@ export const callCommand: AddCommand = (program, surroundings, finish) => {
         for (const line of findMisspelt(args, schema)) surroundings.err(`${line}\n`)
         const result = await caller.call(tool, args, {
           answers, ...person !== undefined && { answer: person }
+        }).catch(async (error: unknown) => {
+          const failure = await toCommandError(error, flags, answers)
+          throw listed === undefined && !hasScopes ? withScopeHint(failure) : failure
         })
         surroundings.out(flags.json === true ? toJsonText(result) : toText(result))
         if (result.isError) finish(FAILED)
       } catch (error) {
-        throw await toCommandError(error, flags)
+        throw await toCommandError(error, flags, answers)
       } finally {
         await close()
       }
@@ -84,7 +90,9 @@ function addFlags (command: Command): Command {
 async function open (
   url: string | undefined, flags: CallFlags, surroundings: Surroundings
 ): Promise<OpenedRemote> {
-  const listeners = createListeners(surroundings)
+  const { onText, ...others } = createListeners(surroundings, url)
+  // Only a person who plays a plain host wants to read what its model is told.
+  const listeners = flags.plainHost === true ? { onText, ...others } : others
   if (url === undefined) return await openFolder(flags, surroundings, listeners)
   const [wrong] = (['catalog', 'subject', 'scopes'] as const).filter((name) => flags[name] !== undefined)
   if (wrong !== undefined) throw new UsageError(`--${wrong} is for a folder, and ${url} is a service`)
@@ -92,14 +100,18 @@ async function open (
 }
 
 /** Progress, messages and texts for the model go to standard error. */
-function createListeners ({ err }: Surroundings): ExchangeListeners {
+function createListeners (
+  { err, onInterrupt }: Surroundings, url: string | undefined
+): Required<ExchangeListeners> {
   let reached = -Infinity
+  const shown = new Set<string>()
   const onNotification = (json: string) => {
     const { method, params }: Told = JSON.parse(json)
     if (method === 'notifications/progress') {
       // A handler that runs again after an answer begins again too. The call goes on.
       if (params.progress <= reached) return
       reached = params.progress
+      shown.add(toStatusMessage(params))
     }
     err(toNotificationLine({ method, params }))
   }
@@ -110,7 +122,20 @@ function createListeners ({ err }: Surroundings): ExchangeListeners {
     if (unnumbered !== latest) err(`${toPlainLines(text)}\n`)
     latest = unnumbered
   }
-  return { onNotification, onText }
+  const onTask: Required<ExchangeListeners>['onTask'] = ({ taskId, status, statusMessage }) => {
+    // The task of a folder ends with this process.
+    if (url !== undefined) onInterrupt(toInterruptText(taskId))
+    if (status === 'failed' || statusMessage === undefined || shown.has(statusMessage)) return
+    // As above: a handler that runs again has its earlier progress again.
+    shown.add(statusMessage)
+    err(`progress: ${toPlain(statusMessage)}\n`)
+  }
+  return { onNotification, onText, onTask }
+}
+
+function toInterruptText (taskId: string): string {
+  const id = toPlain(taskId)
+  return `\nThe task goes on: ${id}. The operator can end it: npx trivet tasks cancel ${id}\n`
 }
 
 async function openFolder (
@@ -130,27 +155,38 @@ async function openFolder (
 }
 
 /** The errors of a request, in words for somebody at a terminal. */
-async function toCommandError (error: unknown, flags: CallFlags): Promise<unknown> {
+async function toCommandError (
+  error: unknown, flags: CallFlags, answers: KeyedAnswers
+): Promise<unknown> {
   const { AnswerError, QuestionError } = await import('../testing/answered-rounds.ts')
   const { RequestError } = await import('../testing/exchange.ts')
-  if (error instanceof QuestionError) return toQuestionFailure(error)
+  if (error instanceof QuestionError) return toQuestionFailure(error, answers[error.question.key])
   if (error instanceof AnswerError) {
     return new UsageError(`--answer ${error.keys.join(', ')}: the tool has not asked this`)
   }
   return error instanceof RequestError ? toRequestFailure(error, flags) : error
 }
 
+/** @param answer was given, and the question is asked again. */
 function toQuestionFailure (
-  { question: { key, kind, message }, misspelt }: QuestionError
+  { question: { key, kind, message, params }, misspelt }: QuestionError, answer: TestAnswer | undefined
 ): CommandError {
   const example = kind === 'form' ? '{"field":"value"}' : 'accept'
   const text = `The tool asks ${JSON.stringify(key)} (${kind}): ${toPlain(message)}`
   const hint = misspelt === undefined ? '' : `The tool has not asked ${misspelt}: did you mean ${key}?\n`
-  return new CommandError('question', `${text}\n${hint}` +
+  const misfit = answer === undefined ? '' : `${describeMisfit(answer, params.requestedSchema)}\n`
+  return new CommandError('question', `${text}\n${hint}${misfit}` +
     `Answer it at a terminal, or with --answer '${key}=${example}' or --answers FILE`, MISUSED)
 }
 
-const NOT_LISTED = 'This caller sees no such tool. A tool with scopes needs --scopes "a b".\n'
+const NOT_LISTED = 'This caller sees no such tool. A tool with scopes needs --scopes "a b".'
+
+/** Adds a line to an error that names no similar tool: the tool may be hidden. */
+function withScopeHint (error: unknown): unknown {
+  if (error instanceof Error && !error.message.includes('Did you mean')) error.message += `\n${NOT_LISTED}`
+  return error
+}
+
 const NOT_AT_A_TERMINAL = 'a terminal has no model and no roots, so that the request was declined'
 const NOT_IN_A_PLAIN_HOST = 'a plain host has no capabilities, and this tool does not relay its questions'
 

@@ -54,6 +54,8 @@ export interface Surroundings {
   /** Resolves to the error, for people, if not all of the output so far could be written. */
   findLoss (): Promise<Error | undefined>
   err (text: string): void
+  /** Sets what is written to standard error when Ctrl-C ends the process. The later text counts. */
+  onInterrupt (text: string): void
   /** Serves until a signal ends the process. Resolves when the service listens. */
   serve (environment: Surroundings['environment'], options: ServeOptions): Promise<void>
 }

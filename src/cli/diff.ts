@@ -20,7 +20,7 @@ The exit code is 1 if a change breaks clients.${REMOTE_HELP}`
 export const diffCommand: AddCommand = (program, surroundings, finish) => {
   const command = program.command('diff')
     .description('compare two catalogs, and say what breaks clients')
-    .argument('<old>', 'the catalog that clients know')
+    .argument('[old]', 'the catalog that clients know; the last commit by default', 'HEAD')
     .argument('[new]', 'the catalog that takes its place; ./catalog, or TRIVET_CATALOG, by default')
     .option('--json', 'print the changes as JSON')
   addRemoteFlags(command).addHelpText('after', HELP)

@@ -1,6 +1,6 @@
 // The command `trivet init`: writes a catalog that works, to begin with.
 
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { makeFolder } from '../base/make-folder.ts'
 import { messageOf } from '../base/words.ts'
@@ -20,7 +20,10 @@ export const initCommand: AddCommand = (program, { out, dependency }) => {
       const root = resolve(folder)
       const manifest = readManifest(await readOwn(root, 'package.json'))
       const ignored = await readOwn(root, '.gitignore') ?? ''
-      const files = initialFiles({ name: toPackageName(basename(root)), dependency, js, manifest, ignored })
+      const keepsType = manifest.type !== 'module' && await hasScripts(root)
+      const files = initialFiles({
+        name: toPackageName(basename(root)), dependency, js, manifest, ignored, keepsType
+      })
       await assertNew(root, files.map(([path]) => path))
       for (const [path, text] of files) await write(join(root, path), text)
       if (json) return out(toJsonText({ folder: root, files: files.map(([path]) => path) }))
@@ -47,6 +50,18 @@ async function readOwn (root: string, path: typeof EXTENDED[number]): Promise<st
     const reason = error.code === 'ENOTDIR' ? 'it is a file' : error.message
     throw new UsageError(`${root} cannot be used: ${reason}`)
   })
+}
+
+/** Whether the project has files that the `type` of its package.json gives a meaning. */
+async function hasScripts (folder: string): Promise<boolean> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  for (const entry of entries) {
+    const { name } = entry
+    if (entry.isFile() && /(?<!\.d)\.[jt]sx?$/.test(name)) return true
+    const isOwn = entry.isDirectory() && name !== 'node_modules' && !name.startsWith('.')
+    if (isOwn && await hasScripts(join(folder, name))) return true
+  }
+  return false
 }
 
 function readManifest (text = '{}'): { readonly [member: string]: unknown } {

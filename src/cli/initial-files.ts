@@ -13,26 +13,33 @@ interface InitialOptions {
   readonly dependency: string
   /** Whether the tool is JavaScript. */
   readonly js: boolean
+  /** Whether the package stays CommonJS, because files of the project may need it. */
+  readonly keepsType: boolean
 }
 
 /** The files that are extended where they exist. */
 export const EXTENDED = ['package.json', '.gitignore'] as const
 
 export function initialFiles (options: InitialOptions): Array<[path: string, text: string]> {
-  const { name, js } = options
+  const { name, js, keepsType } = options
+  // These extensions are modules in a package of any type.
+  const m = keepsType ? 'm' : ''
   const files: Array<[string, string]> = [
     ['package.json', toJson(toManifest(options))],
     ['.gitignore', toIgnored(options.ignored)],
     ['catalog/server.yaml', `name: ${name}\ntitle: ${name}\nversion: 0.1.0\n`],
-    [`catalog/tools/roll-dice.${js ? 'js' : 'ts'}`, TOOL],
+    [`catalog/tools/roll-dice.${m}${js ? 'js' : 'ts'}`, TOOL],
     ['catalog/prompts/plan_a_game.md', PROMPT],
     ['catalog/resources/rules.md', RESOURCE],
-    ['test/roll-dice.test.js', TEST]
+    [`test/roll-dice.test.${m}js`, TEST]
   ]
   return js ? files : [...files, ['tsconfig.json', toJson(TSCONFIG)]]
 }
 
-function toManifest ({ name, dependency, js, manifest }: InitialOptions): object {
+/** The script that `npm init` writes. It fails. */
+const NO_TEST = /^echo "Error: no test specified" && exit 1$/
+
+function toManifest ({ name, dependency, js, manifest, keepsType }: InitialOptions): object {
   const { scripts, dependencies, devDependencies } = manifest
   const own = { ...toMembers(dependencies), ...toMembers(devDependencies) }
   // Each version of Node finds the tests by itself, and reads the name of a folder in its own way.
@@ -43,14 +50,20 @@ function toManifest ({ name, dependency, js, manifest }: InitialOptions): object
     name,
     version: '0.1.0',
     private: true,
-    type: 'module',
     ...manifest,
-    scripts: { ...commands, ...!js && { typecheck: 'tsc --noEmit' }, ...toMembers(scripts) },
+    ...!keepsType && { type: 'module' },
+    scripts: { ...commands, ...!js && { typecheck: 'tsc --noEmit' }, ...toOwnScripts(scripts) },
     ...!('trivet' in own) && { dependencies: { ...toMembers(dependencies), trivet: dependency } },
     ...missing.length > 0 && {
       devDependencies: { ...toMembers(devDependencies), ...Object.fromEntries(missing) }
     }
   }
+}
+
+function toOwnScripts (scripts: unknown): object {
+  return Object.fromEntries(Object.entries(toMembers(scripts)).filter(
+    ([script, command]) => script !== 'test' || !NO_TEST.test(String(command))
+  ))
 }
 
 function toMembers (value: unknown): object {

@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LoadedCatalog } from '../catalog/compiled/catalog.ts'
 import { CatalogCompiler } from '../catalog/compiled/compile-catalog.ts'
+import { CONTINUE_TOOL } from '../catalog/compiled/definitions/continue-tool.ts'
 import { offeredBy, type Offered, type OfferedPrimitive } from '../catalog/contracts/offered.ts'
 import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
 import { assertLayout } from '../catalog/folder/catalog-layout.ts'
@@ -96,7 +97,8 @@ async function openUrl (
       ))
     )
     const offered = {
-      tool: toOffered(tools, ({ name }) => name),
+      // A folder does not have the tool of the service itself.
+      tool: toOffered(tools.filter(({ name }) => name !== CONTINUE_TOOL), ({ name }) => name),
       prompt: toOffered(prompts, ({ name }) => name),
       resource: toOffered(resources.filter(({ uri }) => !files.has(uri)), ({ uri }) => uri),
       'resource template': toOffered(templates, ({ uriTemplate }) => uriTemplate),

@@ -39,7 +39,7 @@ export interface OpenedRemote {
 /** Rejects with a ConnectionError. */
 export async function openRemote (
   url: string, flags: RemoteFlags, { environment, version }: Surroundings,
-  { onNotification = () => {}, onText = () => {} }: ExchangeListeners = {}
+  { onNotification = () => {}, onText = () => {}, onTask = () => {} }: ExchangeListeners = {}
 ): Promise<OpenedRemote> {
   if (!URL.canParse(url)) throw new UsageError(`${url} is no URL`)
   const { openService } = await import('./client/open-service.ts')
@@ -50,6 +50,7 @@ export async function openRemote (
   const caller = new CatalogCaller({
     isRemote: true,
     onText,
+    onTask,
     send: async (request, _sender, report) => await service.send(request, (json) => {
       report.addNotification(json)
       onNotification(json)

@@ -100,7 +100,7 @@ export class CatalogCaller implements TestCaller {
     const result = await runRounds<ResultsJson[M]>(request, options, {
       send: async (round) => await this.#exchange.send(round, this.#sender, report),
       upload: this.#exchange.upload,
-      follow: follow ?? (async (begun, answers) => await this.#follow(begun, answers, report, options))
+      follow: follow ?? (async (begun, answers) => await this.#followToEnd(begun, answers, report, options))
     })
     return { report, result }
   }
@@ -111,16 +111,28 @@ export class CatalogCaller implements TestCaller {
     return JSON.parse(reply.json)
   }
 
+  /** The error of a task that failed has no cause. It names the request that failed. */
+  async #followToEnd<R extends object> (
+    begun: BegunCall, answers: Answers, report: HandlerReport, options: AnswerOptions
+  ): Promise<R> {
+    try {
+      return await this.#follow<R>(begun, answers, report, options)
+    } catch (error) {
+      if (error instanceof RequestError) error.cause ??= this.#exchange.findCause?.(error.data)
+      throw error
+    }
+  }
+
   async #follow<R extends object> (
     begun: BegunCall, answers: Answers, report: HandlerReport, options: AnswerOptions
   ): Promise<R> {
-    const { isRemote = false, onText = () => {} } = this.#exchange
+    const { isRemote = false, onText = () => {}, onTask = () => {} } = this.#exchange
     if ('text' in begun) {
       const send = async (args: CallContinuation) => await this.#continue<R>(args, answers, report, options)
       return await followCall(begun.text, answers, { send, isRemote, onText })
     }
     const answer = async (requests: Parameters<Answers['to']>[0]) => await answers.to(requests)
-    return await followTask(this.#send, begun.taskId, answer, isRemote)
+    return await followTask(this.#send, begun.taskId, { isRemote, onTask, answer })
   }
 
   /** Calls the tool that continues calls, as a client of this caller does. */
@@ -180,7 +192,7 @@ export class CatalogCaller implements TestCaller {
         const report = new HandlerReport()
         // Its questions may have been answered since.
         const latest = isContinued ? { ...begun, text: { ...begun.text, requests: {} } } : begun
-        const result = await this.#follow<ResultsJson['tools/call']>(latest, answers, report, options)
+        const result = await this.#followToEnd<ResultsJson['tools/call']>(latest, answers, report, options)
         answers.assertUsed(result)
         return toCallResult(report, result)
       }

@@ -13,7 +13,9 @@ import { uploadFile } from './files.ts'
 import { assertCallerNames } from './known-names.ts'
 import type { TestCallerOptions, TestClient } from './options.ts'
 import type { TestUpload } from './question.ts'
+import type { Causes } from './causes.ts'
 import type { HandlerReport } from './results.ts'
+import type { TestTaskState } from './task.ts'
 
 /** Who sends the requests of one caller. */
 export interface TestSender { readonly principal: Principal, readonly client: Required<TestClient> }
@@ -76,6 +78,10 @@ export interface Exchange {
   readonly isRemote?: boolean
   /** Is told each text about a call that goes on, which is for the model of a client. */
   readonly onText?: (text: string) => void
+  /** Is told each state of a task that is followed. */
+  readonly onTask?: (state: Pick<TestTaskState, 'taskId' | 'status' | 'statusMessage'>) => void
+  /** Returns what a handler threw. @param data of the error that a client receives. */
+  readonly findCause?: (data: unknown) => unknown
   /** Rejects once the exchange is closed. Never rejects because of the answer. */
   send (request: TestRequest, sender: TestSender, report: HandlerReport): Promise<Reply>
   /** Sends a file to the page of an upload. Rejects with an Error if the page refuses the file. */
@@ -89,14 +95,15 @@ export interface Exchange {
 }
 
 /** What is told while a request is served. */
-export interface ExchangeListeners extends Pick<Exchange, 'onText'> {
+export interface ExchangeListeners extends Pick<Exchange, 'onText' | 'onTask'> {
   /** Called with each notification of a handler, as JSON, when it is sent. */
   readonly onNotification?: (json: string) => void
 }
 
 export function createExchange (
   { pipeline, broadcast, lists, app, tasks }: Service,
-  { onNotification = () => {}, onText = () => {} }: ExchangeListeners = {}
+  { onNotification = () => {}, onText = () => {}, onTask = () => {} }: ExchangeListeners,
+  findCause: Causes['find']
 ): Exchange {
   const reports = new AsyncLocalStorage<HandlerReport>()
   let count = 0
@@ -128,6 +135,8 @@ export function createExchange (
     },
     upload: async (url, file) => await uploadFile(app, url, file),
     onText,
+    onTask,
+    findCause,
     async settleTask (taskId) {
       const endsAt = clock.monotonic() + SETTLE_MS
       while (clock.monotonic() < endsAt && await isRunning(tasks.operator, taskId)) await timers.pause(2)

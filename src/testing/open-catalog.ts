@@ -11,6 +11,7 @@ import { ConfigError, waitWithin } from '../ops/config/config.ts'
 import { integer } from '../ops/config/setting-kinds.ts'
 import { CatalogCaller } from './catalog-caller.ts'
 import type { TestCatalog } from './catalog.ts'
+import { createCauses } from './causes.ts'
 import { createExchange, type Exchange, type ExchangeListeners } from './exchange.ts'
 import { downloadFile, type TestDownload } from './files.ts'
 import { assertCatalogNames } from './known-names.ts'
@@ -66,6 +67,7 @@ export async function openWatchedCatalog (
   const environment = Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [name, value === undefined ? value : String(value)])
   )
+  const causes = createCauses()
   const service = await createService({
     logLevel: 'silent',
     maxCallsPerCaller: NO_RATE,
@@ -75,8 +77,8 @@ export async function openWatchedCatalog (
     catalog,
     environment,
     constants
-  }, guard && { guard }, ownClock, standIns?.openTransport)
-  const exchange = createExchange(service, listeners)
+  }, guard && { guard }, ownClock, standIns?.openTransport, causes.observer)
+  const exchange = createExchange(service, listeners, causes.find)
   return new OpenedCatalog(service, exchange, { move: (ms) => { offset += ms }, standIns })
 }
 

@@ -59,18 +59,23 @@ export type SendTaskRequest = <T>(method: string, params: object) => Promise<T>
 /** Between two looks at a task, in milliseconds. */
 const LOOK_MS = 2
 
-/**
- * Resolves to the result of the task.
- * @param answer answers questions.
- * @param isRemote whether to look as often as the service says. Otherwise a look costs next to nothing.
- */
+/** How a task is followed. */
+interface TaskFollowing {
+  /** Whether to look as often as the service says. Otherwise a look costs next to nothing. */
+  readonly isRemote: boolean
+  /** Is told each state that was read. */
+  onTask (state: Pick<TestTaskState, 'taskId' | 'status' | 'statusMessage'>): void
+  /** Answers questions. */
+  answer (requests: { readonly [key: string]: InputRequestJson }): Promise<object>
+}
+
+/** Resolves to the result of the task. */
 export async function followTask<R> (
-  send: SendTaskRequest, taskId: string,
-  answer: (requests: { readonly [key: string]: InputRequestJson }) => Promise<object>,
-  isRemote = false
+  send: SendTaskRequest, taskId: string, { isRemote, onTask, answer }: TaskFollowing
 ): Promise<R> {
   for (;;) {
     const task = await send<Omit<TestTaskState, 'result'> & { result?: R }>('tasks/get', { taskId })
+    onTask(task)
     const { status, result, error, inputRequests, pollIntervalMs } = task
     if (result !== undefined) return result
     if (error !== undefined) throw new RequestError(error)

@@ -79,9 +79,10 @@ t.test('a misspelt argument that an open schema accepts is told', async (t) => {
 t.test('the caller has the subject and the scopes of the flags', async (t) => {
   t.equal((await run('who', '--subject', 'ada', '--scopes', 'a b')).out, 'ada\n')
   t.match(await run('who'), { exitCode: 1, err: /^Insufficient scope: this needs a\n$/ })
-  const hint = /^This caller sees no such tool\. A tool with scopes needs --scopes "a b"\.\nTool hidden not found\n$/
+  const hint = /^Tool hidden not found\nThis caller sees no such tool\. A tool with scopes needs --scopes "a b"\.\n$/
   t.match(await run('hidden'), { exitCode: 1, err: hint })
   t.equal((await run('hidden', '--scopes', 'a')).out, 'ok\n')
+  t.equal((await run('echoo')).err, 'Tool echoo not found. Did you mean echo?\n')
 })
 
 t.test('a question is answered by a flag or a file, or said with how to answer it', async (t) => {
@@ -101,6 +102,8 @@ t.test('a question is answered by a flag or a file, or said with how to answer i
   t.match(await run('asks', '--answer', 'sizes={"size":"large"}'), {
     exitCode: 2, err: 'Which size?\nThe tool has not asked sizes: did you mean size?\nAnswer it'
   })
+  const misfit = await run('asks', '--answer', 'size={"size":7}')
+  t.match(misfit, { exitCode: 2, err: /Which size\?\nthe answer does not fit: size: must be string.*\nAnswer it/ })
   const unasked = await run('echo', '--answer', 'size=accept')
   t.match(unasked, { exitCode: 2, err: '--answer size: the tool has not' })
 })

@@ -267,6 +267,16 @@ t.test('a service is compared by its lists', async (t) => {
   t.match(gone.out, `breaks ${url}: tool a is gone`)
 })
 
+t.test('the tool of the service itself is no change', async (t) => {
+  const files = { 'tools/a.ts': toolModule('a', "task: 'allowed'") }
+  const url = await listen(await buildApp(t, files))
+  const folder = await writeCatalog(t, files)
+  for (const args of [[url, folder], [folder, url], [url, url]]) {
+    const { out, exitCode } = await runProgram(['diff', ...args])
+    t.strictSame([out, exitCode], ['0 changes, 0 of them break clients\n', 0])
+  }
+})
+
 t.test('the skills of a service are compared by their entries', async (t) => {
   const url = await listen(await buildApp(t, skill('a')))
   const { out } = await runProgram(['diff', url, await writeCatalog(t, skill('b'))])
@@ -298,8 +308,8 @@ t.test('a revision of git is compared, also with packages of the working tree', 
   git('add', 'shop/catalog/tools/b.ts')
   const status = String(git('status', '--short'))
   const before = new Set(await readdir(tmpdir()))
-  // Without a second argument the catalog of the working tree is compared.
-  for (const args of [['v1', catalog], ['HEAD', catalog], [`v1:${catalog}`, catalog], ['HEAD']]) {
+  // Without arguments the last commit is compared. Without a second one the catalog of the working tree is compared.
+  for (const args of [['v1', catalog], ['HEAD', catalog], [`v1:${catalog}`, catalog], ['HEAD'], []]) {
     const { out, err, exitCode } = await runProgram(['diff', ...args], { TRIVET_CATALOG: catalog })
     t.strictSame([out, err, exitCode], [
       'breaks tools/a.ts: tool found is gone\nfine   tools/b.ts:2: tool b is new\n' +

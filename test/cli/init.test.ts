@@ -73,6 +73,30 @@ t.test('extends a project, and refuses only files that it would overwrite', asyn
   t.match((await runProgram(['init', root])).err, /package\.json is no JSON object/)
 })
 
+for (const own of [[], ['index.js']]) {
+  t.test(`works in a project of npm init with ${own.join() || 'no'} files of its own`, async (t) => {
+    const root = join(t.testdir({}), 'mine')
+    await mkdir(join(root, 'node_modules'), { recursive: true })
+    await promisify(execFile)('npm', ['init', '-y'], { cwd: root, env: { PATH: process.env.PATH } })
+    const manifest = join(root, 'package.json')
+    const initial = { ...JSON.parse(await readFile(manifest, 'utf8')), type: 'commonjs' }
+    await writeFile(manifest, JSON.stringify(initial))
+    for (const file of own) await writeFile(join(root, file), "module.exports = require('node:path')\n")
+    t.equal((await runProgram(['init', root])).exitCode, 0)
+    t.match(JSON.parse(await readFile(manifest, 'utf8')), {
+      type: own.length === 0 ? 'module' : 'commonjs', scripts: { test: 'node --test' }
+    })
+    await symlink(PROJECT, join(root, 'node_modules/trivet'))
+    await symlink(join(PROJECT, 'node_modules/@types'), join(root, 'node_modules/@types'))
+    const run = promisify(execFile)
+    const { stdout } = await run('npm', ['test'], { cwd: root, env: { PATH: process.env.PATH } })
+    t.match(stdout, /^. pass [23]$/m)
+    await run(process.execPath, [join(PROJECT, 'node_modules/typescript7/bin/tsc')], { cwd: root })
+    for (const file of own) await run(process.execPath, [join(root, file)])
+    t.equal((await runProgram(['check', join(root, 'catalog')])).out, '0 problems, 0 pieces of advice\n')
+  })
+}
+
 t.test('names the package by the source that it was installed from', async (t) => {
   const installed = (resolved?: string) => {
     const entry = { version: '1.2.3', ...resolved !== undefined && { resolved } }

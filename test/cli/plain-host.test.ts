@@ -7,7 +7,9 @@ import { text as readAll } from 'node:stream/consumers'
 import t from 'tap'
 import { listen } from '../helpers/app.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
+import { until } from '../helpers/deadline.ts'
 import { runProgram } from '../helpers/program.ts'
+import { launch } from '../helpers/service.ts'
 import { serveTools, toFiles } from '../tasks/task-client.ts'
 
 const SIZE = "elicit.form({ message: 'Which size?', schema: { type: 'object', properties: { " +
@@ -24,6 +26,13 @@ const TOOLS = {
   pays: ["task: 'allowed'", `async (_, ctx) => {
     const { pay } = await ctx.ask({ pay: elicit.url({ message: 'Pay', url: 'https://pay.example/1' }) })
     return 'paid: ' + pay.action }`],
+  breaks: ["task: 'allowed'", `async (_, ctx) => {
+    await ctx.sleep(1000); throw new Error('oven is cold') }`],
+  kneads: ["task: 'allowed'", `async (_, ctx) => {
+    ctx.progress(1, 2, 'mixed'); await ctx.sleep(1000)
+    ctx.progress(2, 2, 'kneaded'); await ctx.sleep(1000); return 'dough' }`],
+  rests: ["task: 'allowed'", `async (_, ctx) => {
+    ctx.progress(1); await ctx.sleep(500); ctx.progress(2, 2, 'in the fridge'); await ctx.sleep(600_000) }`],
   refuses: ["task: 'allowed'", "async (_, ctx) => { await ctx.sleep(1000); throw new ToolError('No.') }"],
   strict: ["task: 'allowed'", `async (_, ctx) => (await ctx.ask({ size: ${SIZE} })).size.action`]
 } as const
@@ -95,9 +104,32 @@ for (const [place, url] of PLACES) {
   })
 
   t.test(`a call is followed without the flag too: ${place}`, async (t) => {
-    t.match(await call(['bakes']), { out: 'lemon cake\n', exitCode: 0 })
+    t.strictSame(await call(['bakes']), {
+      out: 'lemon cake\n', err: 'progress 1 of 2: in the oven\n', exitCode: 0
+    })
+    // A service of earlier revisions tells progress only while a request waits for the call.
+    const later = url === earlier ? '(?:progress 2 of 2: kneaded\n)?' : 'progress(?: 2 of 2)?: kneaded\n'
+    t.match(await call(['kneads']), { err: new RegExp(`^progress 1 of 2: mixed\n${later}$`), out: 'dough\n' })
     const { out } = await call(['later'], ['S', ''])
     t.strictSame(JSON.parse(out), { size: 'S' })
     t.equal((await call(['strict'], ['!decline'])).out, 'decline\n')
+  })
+}
+
+t.test('Ctrl-C says that the task of a service goes on', async (t) => {
+  const { child, stderr, exited } = launch({}, { args: ['call', modern, 'rests'] })
+  await until(() => stderr().includes('progress: in the fridge'), 'the task')
+  child.kill('SIGINT')
+  t.equal(await exited, 130)
+  t.match(stderr(), /\nThe task goes on: (task_\S+)\. The operator can end it: npx trivet tasks cancel \1\n$/)
+})
+
+for (const flags of [[], ['--plain-host']]) {
+  t.test(`a call of a folder that fails late has its cause: ${flags.join()}`, async (t) => {
+    const environment = { TRIVET_CATALOG: folder, TRIVET_TASK_WAIT_MS: '100' }
+    const cause = /Internal error: Error: oven is cold at .*tools\/breaks\.ts:4:\d+/
+    t.match((await runProgram(['call', 'breaks', ...flags], environment)).err, cause)
+    const { error } = JSON.parse((await runProgram(['call', 'breaks', '--json', ...flags], environment)).out)
+    t.match(error.message, cause)
   })
 }

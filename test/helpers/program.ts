@@ -33,6 +33,7 @@ export async function runProgram (
     out: (text) => { ran.out += text },
     findLoss: async () => undefined,
     err: (text) => { ran.err += text },
+    onInterrupt () {},
     async serve (given) { ran.served.push(given) }
   })
   return { ...ran, exitCode }

@@ -15,6 +15,7 @@ const LEVELS: ReadonlyMap<unknown, readonly [name: string, style: Style]> = new 
   [10, ['trace', 'gray']], [20, ['debug', 'gray']], [30, ['', 'reset']], [40, ['warning', 'yellow']],
   [50, ['error', 'red']], [60, ['fatal', 'red']]
 ])
+const ERROR = 50
 /** Fields that say nothing to one person at one machine, and fields that the message has already. */
 const LEFT_OUT = new Set([
   'level', 'time', 'pid', 'hostname', 'msg', 'reqId', 'err', 'problems', 'catalog', 'version', 'source',
@@ -61,6 +62,8 @@ function toMessage (fields: Fields): string {
 
 function toRest (fields: Fields): string {
   const rest = Object.entries(fields).filter(([name]) => !LEFT_OUT.has(name))
+  // The error that a client receives has this id. Other lines have no use for it.
+  if (fields.reqId !== undefined && Number(fields.level) >= ERROR) rest.push(['requestId', fields.reqId])
   const text = rest.map(([name, value]) => `${toPlain(name)}=${toPlainJson(JSON.stringify(value))}`).join(' ')
   return text === '' ? '' : styleText('gray', text)
 }

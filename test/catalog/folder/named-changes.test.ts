@@ -38,6 +38,8 @@ t.test('files that define nothing, and the settings', async (t) => {
   t.strictSame(await changesAfter(t, { 'lib/shared.ts': 'export {}\n', 'server.yaml': 'title: Other\n' }), [
     '~ lib/shared.ts', '~ server.yaml'
   ])
+  const added = await changesAfter(t, { 'lib/shared.ts': "import './more.ts'\n", 'lib/more.ts': '' })
+  t.strictSame(added.toSorted(), ['+ lib/more.ts', '~ lib/shared.ts'])
   t.strictSame(await changesAfter(t, {}), [])
 })
 

@@ -63,6 +63,12 @@ t.test('any other line has its level, its message, and the fields that say somet
   )
 })
 
+t.test('an error has the id of its request, and other lines have none', async (t) => {
+  const fields = { msg: 'it happened', reqId: '37e0d6f9-98' }
+  t.equal(show({ ...fields, level: 50 }), '03:04:05 error: it happened requestId="37e0d6f9-98"\n')
+  t.equal(show(fields), '03:04:05 it happened\n')
+})
+
 t.test('an error has its message and the lines of its author, without those of the service', async (t) => {
   const own = new URL('../../../src/request/methods/tools-call.ts', import.meta.url)
   const stack = [

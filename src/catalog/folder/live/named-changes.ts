@@ -27,7 +27,7 @@ const KINDS = {
 
 /**
  * Returns lines such as `~ tool search_books`, `+ prompt recommend`, `- resource file:///a.md`, and
- * `~ lib/rates.ts` for a file that defines nothing itself.
+ * `~ lib/rates.ts`, or `+ lib/rates.ts`, for a file that defines nothing itself.
  * @param yieldToRequests called between the steps.
  */
 export async function findNamedChanges (
@@ -45,7 +45,10 @@ export async function findNamedChanges (
   }
   const others = [...edited].filter((file) => !defining.has(file))
   const hasNewSettings = JSON.stringify(before.snapshot.server) !== JSON.stringify(snapshot.server)
-  const files = [...others, ...hasNewSettings ? ['server.yaml'] : []].map((file) => `~ ${file}`)
+  const files = [
+    ...others.map((file) => `${before.fileDigests.has(file) ? '~' : '+'} ${file}`),
+    ...hasNewSettings ? ['~ server.yaml'] : []
+  ]
   return clipNames([...lines, ...files], MAX_CHANGES)
 }
 
