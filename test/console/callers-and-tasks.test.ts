@@ -23,6 +23,10 @@ const FILES = {
     'refund', "scopes: ['money:write'], whenMissing: 'challenge'", '() => "refunded"'
   ),
   'tools/broken.ts': toolModule('broken', '', "() => { throw new ToolError('The printer is on fire.') }"),
+  'tools/thrower.ts': toolModule('thrower', '', "() => { throw new Error('The cause.') }"),
+  'tools/failed-task.ts': toolModule(
+    'failed_task', "task: 'required'", "() => { throw new Error('The cause.') }"
+  ),
   'tools/media.ts': toolModule('media', '', `() => toolResult({ content: [
     { type: 'text', text: 'Here they are.' },
     { type: 'image', data: '${PIXEL}', mimeType: 'image/png' },
@@ -218,6 +222,22 @@ t.test('an error of a tool is plain to see', SLOW, async (t) => {
   await checkViews(t, page, 'console-tool-error')
 })
 
+t.test('an internal error says where its cause is', SLOW, async (t) => {
+  if (!hasChromium(t)) return
+  const { page } = await openConsole(t, { files: FILES, args: CALLER })
+  for (const tool of ['thrower', 'failed_task']) {
+    await selectKey(page, `tool:${tool}`)
+    await page.getByRole('main').getByRole('heading', { name: tool, level: 2 }).waitFor()
+    await page.keyboard.press('Control+Enter')
+    await activityOf(page).getByRole('heading', { name: tool, level: 2 }).waitFor()
+    await untilStatus(page, /^failed/)
+    const box = await activityOf(page).locator('.failure').innerText()
+    t.match(box, /The terminal of dev has the cause, with this request id: [\w-]+/)
+    t.notMatch(box, 'The cause.')
+  }
+  await checkViews(t, page, 'console-internal-error')
+})
+
 t.test('a change of the catalog is a notification, and Connect has the address', SLOW, async (t) => {
   if (!hasChromium(t)) return
   const { page, url, root } = await openConsole(t, { files: FILES, args: CALLER })
@@ -232,6 +252,11 @@ t.test('a change of the catalog is a notification, and Connect has the address',
   const shown = await activity.innerText()
   t.match(shown, `claude mcp add --transport http office ${url}mcp`)
   t.match(shown, `npx @modelcontextprotocol/inspector --transport http --protocol-era modern --server-url ${url}mcp`)
+  t.notMatch(shown, 'Other clients call as')
+  await page.locator('.caller summary').click()
+  await page.getByLabel('Subject').fill('bob')
+  await page.getByRole('button', { name: 'Call as this caller' }).click()
+  await activity.getByText('Other clients call as the caller of dev --subject --scopes: ann.').waitFor()
   const code = await activity.getByRole('group', { name: /Official client/ }).innerText()
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code])
   t.match(stdout, "name: 'whoami'")

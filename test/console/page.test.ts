@@ -192,6 +192,7 @@ t.test('a load that fails is shown with its file, and what was typed stays', SLO
   const failure = page.getByRole('alert').filter({ hasText: 'The last load failed' })
   await failure.waitFor()
   t.match(await failure.innerText(), /tools\/broken\.ts/)
+  t.equal(await page.locator('.health .bad').innerText(), '● last load failed')
   await checkViews(t, page, 'console-failed-load')
   t.equal(await failure.isVisible(), true, 'on a phone too, whose lists are closed')
   await page.setViewportSize({ width: 1280, height: 844 })

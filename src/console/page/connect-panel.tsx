@@ -1,15 +1,22 @@
 // What to write into other clients, so that they use this service.
 
+import { identity } from './connection/caller.ts'
 import { consoleState } from './connection/console-state.ts'
 import { toPretty } from './connection/json.ts'
 import { Code } from './parts/code.tsx'
 
 export function ConnectPanel () {
-  const { endpoint = '/mcp', catalog } = consoleState.value ?? {}
+  const { endpoint = '/mcp', catalog, callers, caller } = consoleState.value ?? {}
   const url = new URL(endpoint, location.href).href
   const name = catalog?.name ?? 'my-server'
   return (
     <div class='connect'>
+      {callers === 'picked' && identity.value !== undefined && (
+        <p>
+          The caller that is picked here calls from this page only. Other clients call as the caller
+          of <code>dev --subject --scopes</code>: {caller?.subject ?? 'nobody'}.
+        </p>
+      )}
       {toSections(url, name).map(({ client, place, text }) => (
         <section key={client}>
           <h3>{client}</h3>

@@ -27,6 +27,7 @@ export function Header () {
 
 function Health () {
   if (!isServiceReachable.value) return <span class='bad'>● The service does not answer</span>
+  if (consoleState.value?.catalog.failure !== undefined) return <span class='bad'>● last load failed</span>
   return listeningProblem.value === undefined
     ? <span class='good'>● live</span>
     : <span class='warn' title={listeningProblem.value}>● not listening</span>

@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { toCurl } from '../connection/curl.ts'
 import { chooseIdentity, identity } from '../connection/caller.ts'
 import { consoleState } from '../connection/console-state.ts'
+import { isRecord } from '../connection/json.ts'
 import { fillDraft } from '../form/drafts.ts'
 import { entryByKey, select } from '../lists/catalog.ts'
 import { Code, JsonCode } from '../parts/code.tsx'
@@ -88,6 +89,7 @@ function Progress ({ call: { progress } }: CallViewProps) {
 function Failure ({ call, failure }: CallViewProps & { readonly failure: CallFailure }) {
   const { code, status, message, data, scopes = [] } = failure
   const required = requiredScopesOf(failure)
+  const { requestId } = isRecord(data) ? data : {}
   const { callers, caller: { subject = '' } = {} } = consoleState.value ?? {}
   const held = call.caller.identity ?? { subject, claims: {} }
   const codes = [code !== undefined && `code ${code}`, status !== undefined && `HTTP ${status}`]
@@ -108,6 +110,9 @@ function Failure ({ call, failure }: CallViewProps & { readonly failure: CallFai
             <button type='button' class='small' onClick={repeatWithScopes}>Call with these scopes</button>
           )}
         </p>
+      )}
+      {typeof requestId === 'string' && (
+        <p>The terminal of <code>dev</code> has the cause, with this request id: <code>{requestId}</code></p>
       )}
       {data !== undefined && required === undefined && <JsonCode value={data} label='Data of the error' />}
     </div>
