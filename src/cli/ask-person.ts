@@ -81,7 +81,7 @@ function createFieldCheck (name: string, field: JsonSchema): (value: unknown) =>
 }
 
 /** Returns what is wrong with the content of a form. */
-export function findFormProblems (schema: JsonSchema, content: object): readonly string[] {
+export function findAnswerProblems (schema: JsonSchema, content: object): readonly string[] {
   return createFormCheck(schema)(content)
 }
 

@@ -5,7 +5,7 @@ import { createNearestNames } from '../base/nearest-names.ts'
 import { toPlain } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { TestAnswer } from '../testing/question.ts'
-import { findFormProblems } from './ask-person.ts'
+import { findAnswerProblems } from './ask-person.ts'
 import { UsageError } from './command.ts'
 
 /** Splits `key=value`. Throws a UsageError for a text without a key. */
@@ -76,9 +76,9 @@ function toAnswer (value: unknown, place: string, text: string): TestAnswer {
 }
 
 /** @param schema of the form that was asked. */
-export function describeMisfit (answer: TestAnswer, schema: unknown): string {
+export function describeUnfitAnswer (answer: TestAnswer, schema: unknown): string {
   const content = 'content' in answer && isObject(answer.content) ? answer.content : {}
-  const problems = isObject(schema) ? findFormProblems(schema, content) : []
+  const problems = isObject(schema) ? findAnswerProblems(schema, content) : []
   return `the answer does not fit${problems.length === 0 ? '' : `: ${problems.map(toPlain).join('; ')}`}`
 }
 

@@ -7,14 +7,13 @@ import { readConfig } from '../ops/config/config.ts'
 import { isAuthorFrame } from '../ops/log/author-frames.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { Progress } from '../protocol/notifications.ts'
-import { toStatusMessage } from '../tasks/watches.ts'
 import type { QuestionError } from '../testing/answered-rounds.ts'
 import type { ExchangeListeners, RequestError } from '../testing/exchange.ts'
 import type { TestAnswer } from '../testing/question.ts'
 import type { CallResult } from '../testing/results.ts'
 import { createPerson } from './ask-person.ts'
 import {
-  describeMisfit, findMisspelt, readAnswerFlags, readArguments, type KeyedAnswers
+  describeUnfitAnswer, findMisspelt, readAnswerFlags, readArguments, type KeyedAnswers
 } from './call-arguments.ts'
 import {
   assertFolder, CommandError, FAILED, isUrl, MISUSED, splitScopes, toJsonText, UsageError,
@@ -111,7 +110,8 @@ function createListeners (
       // A handler that runs again after an answer begins again too. The call goes on.
       if (params.progress <= reached) return
       reached = params.progress
-      shown.add(toStatusMessage(params))
+      const { message = toNumbers(params) } = params
+      shown.add(message)
     }
     err(toNotificationLine({ method, params }))
   }
@@ -174,7 +174,7 @@ function toQuestionFailure (
   const example = kind === 'form' ? '{"field":"value"}' : 'accept'
   const text = `The tool asks ${JSON.stringify(key)} (${kind}): ${toPlain(message)}`
   const hint = misspelt === undefined ? '' : `The tool has not asked ${misspelt}: did you mean ${key}?\n`
-  const misfit = answer === undefined ? '' : `${describeMisfit(answer, params.requestedSchema)}\n`
+  const misfit = answer === undefined ? '' : `${describeUnfitAnswer(answer, params.requestedSchema)}\n`
   return new CommandError('question', `${text}\n${hint}${misfit}` +
     `Answer it at a terminal, or with --answer '${key}=${example}' or --answers FILE`, MISUSED)
 }
@@ -234,8 +234,12 @@ function toNotificationLine ({ method, params }: Told): string {
 interface MessageParams { readonly level: unknown, readonly data: unknown }
 
 function toProgressText ({ progress, total, message }: Progress): string {
-  const part = total === undefined ? `${progress}` : `${progress} of ${total}`
+  const part = toNumbers({ progress, total })
   return message === undefined ? `progress ${part}` : `progress ${part}: ${message}`
+}
+
+function toNumbers ({ progress, total }: Pick<Progress, 'progress'> & { readonly total?: unknown }): string {
+  return total === undefined ? `${progress}` : `${progress} of ${String(total)}`
 }
 
 /** A message with data is an object with its text under `message`. */

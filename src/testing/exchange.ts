@@ -15,7 +15,6 @@ import type { TestCallerOptions, TestClient } from './options.ts'
 import type { TestUpload } from './question.ts'
 import type { Causes } from './causes.ts'
 import type { HandlerReport } from './results.ts'
-import type { TestTaskState } from './task.ts'
 
 /** Who sends the requests of one caller. */
 export interface TestSender { readonly principal: Principal, readonly client: Required<TestClient> }
@@ -79,7 +78,9 @@ export interface Exchange {
   /** Is told each text about a call that goes on, which is for the model of a client. */
   readonly onText?: (text: string) => void
   /** Is told each state of a task that is followed. */
-  readonly onTask?: (state: Pick<TestTaskState, 'taskId' | 'status' | 'statusMessage'>) => void
+  readonly onTask?: (
+    state: { readonly taskId: string, readonly status: string, readonly statusMessage?: string }
+  ) => void
   /** Returns what a handler threw. @param data of the error that a client receives. */
   readonly findCause?: (data: unknown) => unknown
   /** Rejects once the exchange is closed. Never rejects because of the answer. */

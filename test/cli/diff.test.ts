@@ -308,8 +308,9 @@ t.test('a revision of git is compared, also with packages of the working tree', 
   git('add', 'shop/catalog/tools/b.ts')
   const status = String(git('status', '--short'))
   const before = new Set(await readdir(tmpdir()))
-  // Without arguments the last commit is compared. Without a second one the catalog of the working tree is compared.
-  for (const args of [['v1', catalog], ['HEAD', catalog], [`v1:${catalog}`, catalog], ['HEAD'], []]) {
+  // Without arguments the last commit is compared, and without a second one the working tree.
+  const compared = [['v1', catalog], ['HEAD', catalog], [`v1:${catalog}`, catalog], ['HEAD'], []]
+  for (const args of compared) {
     const { out, err, exitCode } = await runProgram(['diff', ...args], { TRIVET_CATALOG: catalog })
     t.strictSame([out, err, exitCode], [
       'breaks tools/a.ts: tool found is gone\nfine   tools/b.ts:2: tool b is new\n' +
