@@ -48,6 +48,11 @@ const TYPES: { readonly [type: string]: (value: unknown) => boolean } = {
 /** The formats that own formats name. */
 const FORMATS = ['uri', 'date', 'iso-date-time'] as const
 
+/** Whether an object has a member itself. Whether an inherited one counts is for ajv to say. */
+function has (value: JsonSchema, name: string): boolean {
+  return Object.hasOwn(value, name) && value[name] !== undefined
+}
+
 const ofNumber = (test: (value: number, bound: number) => boolean): Keyword => {
   return (bound, value) => typeof value !== 'number' || test(value, Number(bound))
 }
@@ -81,10 +86,11 @@ const KEYWORDS: { readonly [keyword: string]: Keyword } = {
   // A copy: `every` passes over holes.
   items: ofItems((items, schema) => [...items].every((item) => accepts(schema, item))),
   required: (names, value) => !isObject(value) ||
-    (Array.isArray(names) && names.every((name) => value[name] !== undefined)),
+    (Array.isArray(names) && names.every((name) => has(value, name))),
   properties: ofObject((value, members) => {
     for (const name in members) {
-      if (value[name] !== undefined && !accepts(members[name], value[name])) return false
+      if (value[name] === undefined) continue
+      if (!has(value, name) || !accepts(members[name], value[name])) return false
     }
     return true
   }),
@@ -109,7 +115,8 @@ const KEYWORDS: { readonly [keyword: string]: Keyword } = {
   },
   dependentRequired: ofObject((value, dependents) => {
     for (const name in dependents) {
-      if (value[name] !== undefined && !KEYWORDS.required?.(dependents[name], value, {})) return false
+      if (value[name] === undefined) continue
+      if (!has(value, name) || !KEYWORDS.required?.(dependents[name], value, {})) return false
     }
     return true
   })

@@ -36,6 +36,7 @@ window.show = async (name, args = {}, changes = {}) => {
   const { contents: [{ text, _meta: meta }] } = await client.readResource({ uri: tool._meta.ui.resourceUri })
   window.screenHandle = await openScreen(document.querySelector('main'), {
     sandboxUrl: sandbox,
+    sandboxKey: 'key',
     resource: { text, meta: meta?.ui },
     tool,
     arguments: args,

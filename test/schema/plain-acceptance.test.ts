@@ -71,7 +71,8 @@ t.test('accepts nothing that ajv refuses', async (t) => {
     }
   }), { numRuns: 400 })
   t.ok(accepted > 500, `ajv accepts ${accepted}`)
-  t.ok(agreed > accepted * 0.9, `${agreed} of them without ajv`)
+  // Inherited members, and names that every object inherits, are for ajv.
+  t.ok(agreed > accepted * 0.7, `${agreed} of them without ajv`)
 })
 
 t.test('leaves to ajv what is large, and keywords of which it has no copy', async (t) => {

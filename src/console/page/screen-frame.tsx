@@ -57,7 +57,7 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
       if (parent.current === null || primitive?.kind !== 'tool') throw new Error('The tool is not offered.')
       return await openScreen(parent.current, {
         sandboxUrl,
-        sandboxKey: consoleState.value?.sandboxKey,
+        sandboxKey: consoleState.value?.sandboxKey ?? '',
         resource,
         tool: primitive.tool,
         arguments: isRecord(call.params.arguments) ? call.params.arguments : {},

@@ -16,7 +16,7 @@ export interface ConsoleState {
   /** The version of Trivet. */
   readonly version: string
   /** What the sandbox of screens sends first. Another program at its address does not know it. */
-  readonly sandboxKey?: string
+  readonly sandboxKey: string
   /** `picked`: the page may choose who calls. `token`: the service checks tokens of an issuer. */
   readonly callers: 'picked' | 'token'
   /** Who a request without a token is. */

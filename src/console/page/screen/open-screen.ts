@@ -14,8 +14,8 @@ const MAX_HEIGHT = 2000
 export interface ScreenOptions extends ScreenHost {
   /** The URL of the sandbox without its query. Its origin is another one than that of the page. */
   readonly sandboxUrl: string
-  /** What the first message of the sandbox must have. Not checked if `undefined`. */
-  readonly sandboxKey?: string | undefined
+  /** What the first message of the sandbox must have. */
+  readonly sandboxKey: string
   /** The screen as `resources/read` has it, with its `_meta.ui`. */
   readonly resource: { readonly text: string, readonly meta?: ScreenMeta | undefined }
   /** The tool as `tools/list` has it. */
@@ -95,7 +95,7 @@ export async function openScreen (parent: HTMLElement, options: ScreenOptions): 
 
   function start (key: unknown): void {
     if (stage !== 'loading') return
-    if (sandboxKey !== undefined && key !== sandboxKey) {
+    if (key !== sandboxKey) {
       fail(`Another program answers at ${origin}: end it, or give dev another PORT.`)
       return
     }
