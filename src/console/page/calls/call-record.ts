@@ -171,10 +171,10 @@ export function isOpen ({ status }: CallRecord): boolean {
   return status === 'running' || status === 'asking' || status === 'task'
 }
 
-interface KeptCall { readonly call: CallRecord, readonly chars: number }
+interface CallInTab { readonly call: CallRecord, readonly chars: number }
 
 /** A record never changes: it is measured once. */
-const keptCalls = new WeakMap<CallRecord, KeptCall>()
+const keptCalls = new WeakMap<CallRecord, CallInTab>()
 
 /** Keeps the newest calls that fit. */
 function keepCalls (): void {
@@ -189,7 +189,7 @@ function keepCalls (): void {
 }
 
 /** A call that is too large alone is kept without its result, and then without its log. */
-function toKeptCall (record: CallRecord): KeptCall {
+function toKeptCall (record: CallRecord): CallInTab {
   const before = keptCalls.get(record)
   if (before !== undefined) return before
   const { resultChars = 0 } = record

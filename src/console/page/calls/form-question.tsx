@@ -3,7 +3,7 @@
 import { useSignal, type Signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { isRecord, type JsonObject } from '../connection/json.ts'
-import { FieldProblems, findAnswerProblems } from '../form/answer-problems.ts'
+import { FieldProblems, findFieldProblems } from '../form/answer-problems.ts'
 import { toFirstValue } from '../form/field-kinds.ts'
 import { resolve } from '../form/schema.ts'
 import { Fields } from '../form/schema-form.tsx'
@@ -24,10 +24,10 @@ export function FormQuestion ({ name, schema: requested, refused, onAnswer }: Fo
   )
   const [isChecked, setChecked] = useState(false)
   const id = `q.${name}`
-  const problems = isChecked ? findAnswerProblems(id, schema, value.value) : {}
+  const problems = isChecked ? findFieldProblems(id, schema, value.value) : {}
   const accept = (event: Event) => {
     event.preventDefault()
-    const [first] = Object.keys(findAnswerProblems(id, schema, value.value))
+    const [first] = Object.keys(findFieldProblems(id, schema, value.value))
     setChecked(true)
     if (first === undefined) onAnswer({ action: 'accept', content: value.value })
     // The field of several choices has no control of its own.

@@ -10,7 +10,7 @@ import { propertiesOf, requiredOf, resolve, typesOf, type ResolvedSchema } from 
 export const FieldProblems = createContext<{ readonly [id: string]: string }>({})
 
 /** @param id of the form, which begins the id of each field. */
-export function findAnswerProblems (
+export function findFieldProblems (
   id: string, schema: JsonObject, value: unknown
 ): { readonly [id: string]: string } {
   const plain = resolve(schema, schema)
