@@ -20,7 +20,8 @@ function compareAll (descriptions: readonly string[]): Array<number | undefined>
 }
 
 t.test('finds the first that shares four of five words, as a comparison of all does', (t) => {
-  const description = fc.array(fc.constantFrom(...WORDS), { minLength: 4, maxLength: 14, size: 'max' }).map((words) => words.join(' '))
+  const words = fc.array(fc.constantFrom(...WORDS), { minLength: 4, maxLength: 14, size: 'max' })
+  const description = words.map((all) => all.join(' '))
   let found = 0
   fc.assert(fc.property(fc.array(description, { minLength: 20, maxLength: 40 }), (descriptions) => {
     const expected = compareAll(descriptions)
