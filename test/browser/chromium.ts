@@ -13,7 +13,9 @@ export function hasChromium (t: Test): boolean {
 
 const ARGS = [
   '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync'
+  '--disable-component-update', '--disable-sync',
+  // The shared memory of the machine may be full: databases of tests are there.
+  '--disable-dev-shm-usage'
 ]
 
 /** A page of a browser with a new profile, which is closed when the test ends. */

@@ -5,6 +5,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import t from 'tap'
 import { hasChromium, openPage } from '../browser/chromium.ts'
 import { checkFrame, forEachView, keepPicture } from '../browser/views.ts'
+import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { startService } from '../helpers/service.ts'
 import { openScreenPage } from './screen-page.ts'
@@ -31,6 +32,7 @@ t.test('a person fills a basket and orders it on its screen', { timeout: 90_000 
   await frame.getByRole('button', { name: 'Add Moby-Dick' }).click()
   const lines = frame.getByRole('list', { name: 'Books in the basket' }).getByRole('listitem')
   await lines.getByText('1 copy').waitFor()
+  await until(async () => (await seen()).contexts.length > 0, 'the context')
   t.match((await seen()).contexts.at(-1), `The customer changed the basket ${basketId}: 1 x Moby-Dick.`)
 
   await forEachView(page, async (theme, device) => {
