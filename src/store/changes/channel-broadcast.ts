@@ -75,7 +75,8 @@ export async function createChannelBroadcast (
       // If it fails, the channel calls this again.
       channel.send(JSON.stringify({ missed: unsent }), unsent).catch(onError)
     },
-    onError
+    // A channel that closes breaks off its probes. That is no outage.
+    onError (error) { if (!isClosed) onError(error) }
   })
   try {
     await channel.open()
