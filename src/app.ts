@@ -12,7 +12,6 @@ import { composeMethods, openTasks } from './app/methods.ts'
 import type { OwnProcess, TestedParts, WorkerReports } from './app/own-process.ts'
 import { failStart, openServiceState, toCheckedParts, type OpenedState } from './app/state.ts'
 import { Lifecycle } from './base/lifecycle.ts'
-import type { Clock } from './base/time.ts'
 import type { Catalog } from './catalog/compiled/catalog.ts'
 import { createLoadGuard } from './catalog/compiled/load-guard.ts'
 import { createScopeGroups } from './catalog/compiled/scopes/scope-groups.ts'
@@ -112,23 +111,19 @@ export interface Service {
 
 /**
  * Does the work of `createApp`. Also returns the catalog, which the start message describes.
- * @param clock decides when handles, request states, first answers and the counts of calls expire. Sessions
- * do not use it.
- * @param openTransport takes the place of the connections to upstreams.
+ * @param tested what a test of a catalog gives to the service.
  */
 export async function createService (
-  options: AppOptions, own?: OwnProcess, clock: Clock = {}, openTransport?: TestedParts['openTransport'],
-  ownObserver: Observer = {}
+  options: AppOptions, own?: OwnProcess, tested: TestedParts = {}
 ): Promise<Service> {
   const lifecycle = new Lifecycle(own?.signal)
-  const tested = { clock, openTransport, ownObserver }
   return await lifecycle.start(async () => await openService(options, own, tested, lifecycle))
 }
 
 async function openService (
   { logger, authenticator: ownAuthenticator, environment = {}, ...options }: AppOptions,
   own: OwnProcess | undefined,
-  { clock, openTransport, ownObserver }: TestedParts,
+  { clock = {}, openTransport, ownObserver = {} }: TestedParts,
   lifecycle: Lifecycle
 ): Promise<Service> {
   const constants = { ...options.constants, workerCount: own?.workers?.count ?? 1 }

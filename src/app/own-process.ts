@@ -37,7 +37,7 @@ export interface ProcessFacts {
   readonly build?: Build | undefined
   /** Present in one of several workers. */
   readonly workers?: Workers | undefined
-  /** By which operators change tasks at the admin address. Without it they cannot. */
+  /** The token of operators who change tasks at the admin address. Without it nobody can. */
   readonly adminToken?: string | undefined
   /** Whether the log shows the arguments and the result of each call, to the author of the catalog. */
   readonly showsCalls?: boolean | undefined
@@ -45,11 +45,15 @@ export interface ProcessFacts {
 
 /** What a test of a catalog gives to the service. */
 export interface TestedParts {
-  readonly clock: Clock
+  /**
+   * Decides when handles, request states, first answers and the counts of calls expire. Sessions do not use
+   * it.
+   */
+  readonly clock?: Clock
   /** Takes the place of the connections to upstreams. */
   readonly openTransport?: OpenTransport | undefined
   /** Is told of each request, beside the log. */
-  readonly ownObserver: Observer
+  readonly ownObserver?: Observer
 }
 
 /** The dependencies of a service that runs as a process of its own. */

@@ -77,7 +77,9 @@ export async function openWatchedCatalog (
     catalog,
     environment,
     constants
-  }, guard && { guard }, ownClock, standIns?.openTransport, causes.observer)
+  }, guard && { guard }, {
+    clock: ownClock, openTransport: standIns?.openTransport, ownObserver: causes.observer
+  })
   const exchange = createExchange(service, listeners, causes.find)
   return new OpenedCatalog(service, exchange, { move: (ms) => { offset += ms }, standIns })
 }

@@ -123,7 +123,7 @@ t.test('an expired, a foreign, a torn and an unknown link get the same 404', asy
   let now = Date.now()
   const catalog = await writeCatalog(t, FILES)
   const { app } = await createService(
-    { catalog, ...QUIET, ...PUBLIC, authenticator: NAMES }, undefined, { now: () => now }
+    { catalog, ...QUIET, ...PUBLIC, authenticator: NAMES }, undefined, { clock: { now: () => now } }
   )
   t.teardown(async () => await app.close())
   const put = { text: 'secret', name: 'a.txt', ttlMs: 60_000 }

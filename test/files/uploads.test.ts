@@ -317,7 +317,7 @@ t.test('an upload whose link expired is cancelled, and its page is gone', async 
   let now = Date.now()
   const catalog = await writeCatalog(t, FILES)
   const options = { catalog, ...QUIET, publicUrl: 'http://localhost/mcp', requestStateTtlMs: 60_000 }
-  const { app } = await createService(options, undefined, { now: () => now })
+  const { app } = await createService(options, undefined, { clock: { now: () => now } })
   t.teardown(async () => await app.close())
   const asked = await call(app, 'take')
   now += 59_500

@@ -48,7 +48,7 @@ async function record (
   const { app, admin, tasks, reload, catalog: served } = await createService(
     { catalog, ...QUIET, constants: { taskPatienceMs: 300 } },
     { guard: createLoadGuard(), build: { version: '1.2.3', node: '20' }, adminToken: TOKEN },
-    { now: () => Date.now() + offset }
+    { clock: { now: () => Date.now() + offset } }
   )
   if (admin === undefined) throw new Error('no admin app')
   t.teardown(async () => {
