@@ -4,7 +4,7 @@ import { unlessAborted } from '../base/deadline.ts'
 import { withCooldown } from '../base/single-flight.ts'
 import { clock } from '../base/time.ts'
 import { openTokenEndpoint, type TokenEndpointOptions } from './token-endpoint.ts'
-import { usableMs } from './token-exchange.ts'
+import { COOLDOWN_MS, RENEWAL_PAUSE_MS, usableMs } from './token-exchange.ts'
 import { toClientCredentialsRequest, type ExchangeTarget } from './token-requests.ts'
 
 export interface ServiceTokenOptions extends Omit<TokenEndpointOptions, 'now'> {
@@ -20,8 +20,6 @@ interface CurrentToken {
   readonly staysUntil: number
 }
 
-const COOLDOWN_MS = 5000
-const RENEWAL_PAUSE_MS = 5000
 /** The last part of the time of a token, in which it is renewed while it serves. */
 const RENEWED_PART = 5
 

@@ -37,7 +37,7 @@ export interface KeptToken {
   readonly refreshToken?: string | undefined
 }
 
-/** By the names of the upstreams. */
+/** The tokens of one task, by the name of the upstream. */
 export type KeptTokensByName = { readonly [upstream: string]: KeptToken }
 
 /** The caller has no token that can be exchanged. */
@@ -69,8 +69,9 @@ interface Issuer {
 const MAX_AGE_MS = 5 * 60_000
 const REFUSED_MAX_AGE_MS = 5000
 /** How often a token that is refused again and again is exchanged anew, in milliseconds. */
-const RENEWAL_PAUSE_MS = 5000
-const COOLDOWN_MS = 5000
+export const RENEWAL_PAUSE_MS = 5000
+/** How long an issuer that failed is not asked again, in milliseconds. */
+export const COOLDOWN_MS = 5000
 /** Each request of a caller waits for one exchange at a time. */
 const MAX_WAITING = 2000
 

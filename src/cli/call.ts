@@ -126,7 +126,7 @@ function createListeners (
     // The task of a folder ends with this process.
     if (url !== undefined) onInterrupt(toInterruptText(taskId))
     if (status === 'failed' || statusMessage === undefined || shown.has(statusMessage)) return
-    // As above: a handler that runs again has its earlier progress again.
+    // A handler that runs again has its earlier progress again.
     shown.add(statusMessage)
     err(`progress: ${toPlain(statusMessage)}\n`)
   }

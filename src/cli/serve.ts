@@ -54,8 +54,8 @@ function servingCommand ({ name, description, defaults, fixed, isForAuthors }: S
       .addHelpText('after', HELP)
     if (isForAuthors) addAuthorFlags(command)
     for (const { variable, option } of FLAGS) if (fixed[variable] === undefined) command.addOption(option)
-    command.action(async (folder: string | undefined, given: ServingFlags) => {
-      const { console, subject, scopes, ...flags } = given
+    command.action(async (folder: string | undefined, options: ServingFlags) => {
+      const { console, subject, scopes, ...flags } = options
       const values = { ...flags, ...(folder !== undefined && { catalog: folder }) }
       const variables = withFlags({ ...defaults, ...environment, ...fixed }, values)
       const author = isForAuthors ? toAuthorOptions({ console, subject, scopes }) : undefined

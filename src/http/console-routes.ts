@@ -4,12 +4,11 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { messageOf } from '../base/words.ts'
+import { LOOPBACK_HOST } from './origin-policy.ts'
 
 const FOLDER = '/console'
 const PAGE = 'index.html'
 const MAX_BODY_BYTES = 65_536
-/** The names of this machine that a browser uses. Two of them are two origins, whatever the port. */
-const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
 /** What proxies and tunnels say of the request that they pass on. */
 const FORWARDING_HEADER = /^(?:via|forwarded|x-forwarded-.*|x-(?:real|client)-ip|x-original-.*|cf-.*|true-client-ip)$/
 

@@ -15,8 +15,9 @@ export interface OriginPolicy {
   isAllowedOrigin (origin: string | undefined): boolean
 }
 
-const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
-const LOOPBACK_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i
+/** The names of this machine that a browser uses, each with or without a port. */
+export const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i
+const SCHEME = /^https?:\/\//i
 
 /**
  * The names of this machine are allowed beside the configured names, until the server listens on an address
@@ -39,7 +40,7 @@ export function createOriginPolicy (
   function isAllowed (host: string): boolean {
     const name = host.toLowerCase()
     const withoutPort = name.replace(/:\d+$/, '')
-    return hosts.has(name) || hosts.has(withoutPort) || (!isExposed && LOOPBACK_HOSTS.has(withoutPort))
+    return hosts.has(name) || hosts.has(withoutPort) || (!isExposed && LOOPBACK_HOST.test(name))
   }
 
   return {
@@ -54,7 +55,7 @@ export function createOriginPolicy (
     },
     isAllowedOrigin (origin) {
       if (origin === undefined || origins.has('*') || origins.has(origin.toLowerCase())) return true
-      return !isExposed && LOOPBACK_ORIGIN.test(origin)
+      return !isExposed && SCHEME.test(origin) && LOOPBACK_HOST.test(origin.replace(SCHEME, ''))
     }
   }
 }

@@ -7,20 +7,11 @@ import {
 import { toEnvelopeJson } from '../../protocol/envelope.ts'
 import { toHeaderValue } from '../../protocol/header-values.ts'
 import { isObject, type Params } from '../../protocol/json-rpc.ts'
+import { MIRRORED_NAMES } from '../../protocol/mirrored-names.ts'
 import { CURRENT_REVISION } from '../../protocol/revisions.ts'
 import type { Reply } from '../../testing/exchange.ts'
 import type { Endpoint } from './endpoint.ts'
 import { readReply, type ClientFacts, type RemoteService } from './remote-service.ts'
-
-/** What `Mcp-Name` mirrors, by method. */
-const NAMES: { readonly [method: string]: string } = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-  'tasks/get': 'taskId',
-  'tasks/update': 'taskId',
-  'tasks/cancel': 'taskId'
-}
 
 export function createModernService (endpoint: Endpoint, client: ClientFacts): RemoteService {
   const mirrored = new Map<unknown, readonly MirroredParam[]>()
@@ -37,7 +28,7 @@ export function createModernService (endpoint: Endpoint, client: ClientFacts): R
   }
 
   function headersOf (method: string, params: Params): { readonly [name: string]: string } {
-    const name = params[NAMES[method] ?? '']
+    const name = params[MIRRORED_NAMES[method] ?? '']
     const fields = method === 'tools/call'
       ? mirroredFields(mirrored.get(params.name) ?? [], params.arguments)
       : []

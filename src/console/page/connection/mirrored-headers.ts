@@ -1,23 +1,14 @@
 // The headers that mirror values of the body, as a client must send them.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 
+import { MIRRORED_NAMES } from '../../../protocol/mirrored-names.ts'
 import { isRecord, type JsonObject } from './json.ts'
-
-/** What `Mcp-Name` mirrors, by method. */
-const NAMES: { readonly [method: string]: string } = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-  'tasks/get': 'taskId',
-  'tasks/update': 'taskId',
-  'tasks/cancel': 'taskId'
-}
 
 /** @param inputSchema of the tool that is called. */
 export function toMirroredHeaders (
   method: string, params: JsonObject, inputSchema: unknown
 ): { readonly [header: string]: string } {
-  const name = params[NAMES[method] ?? '']
+  const name = params[MIRRORED_NAMES[method] ?? '']
   return {
     ...typeof name === 'string' && { 'mcp-name': encodeForHeader(name) },
     ...toParamHeaders(inputSchema, params.arguments)
