@@ -15,6 +15,23 @@ import { EXCHANGE_GRANTS, type ExchangeSettings } from '../servers/exchange-gran
 
 export const CLIENT = { clientId: 'trivet', secret: 'the-secret-of-the-service' }
 
+/** Makes the claims of a token for a user whom nobody signs in. `aud` must be among the claims. */
+export function toClaims (
+  issuer: string, subject: string, claims: { readonly aud: unknown, readonly [name: string]: unknown }
+): Record<string, unknown> {
+  const now = Math.floor(Date.now() / 1000)
+  return {
+    iss: issuer,
+    sub: subject,
+    client_id: 'app',
+    scope: 'books:read',
+    iat: now,
+    exp: now + 600,
+    jti: `${subject}-${Math.random()}`,
+    ...claims
+  }
+}
+
 interface SetupOptions {
   readonly behavesAs?: 'standard' | 'entra' | 'auth0' | 'keycloak'
   readonly server?: AuthorizationServerSettings
@@ -54,18 +71,8 @@ export async function openExchange (
 
   /** Signs a token as the server does, for a user whom nobody signs in. */
   async function sign (subject: string, claims: Readonly<Record<string, unknown>> = {}): Promise<string> {
-    const now = Math.floor(Date.now() / 1000)
-    return await server.sign({
-      iss: server.issuer,
-      sub: subject,
-      aud: audience,
-      client_id: 'app',
-      scope: 'books:read',
-      iat: now,
-      exp: now + 600,
-      jti: `${subject}-${Math.random()}`,
-      ...claims
-    }, { typ: behavesAs === 'standard' ? 'at+jwt' : 'JWT' })
+    const header = { typ: behavesAs === 'standard' ? 'at+jwt' : 'JWT' }
+    return await server.sign(toClaims(server.issuer, subject, { aud: audience, ...claims }), header)
   }
 
   return {

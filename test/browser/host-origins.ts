@@ -1,11 +1,11 @@
 // The origins of a host: its page, the sandbox of its screens, and one that no screen may reach.
 
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { Test } from 'tap'
 import type { AppCsp } from '../../src/protocol/apps.ts'
+import { serveLocally } from '../helpers/local-server.ts'
 
 export interface HostOrigins {
   /** The URL of its page. */
@@ -45,16 +45,7 @@ export async function startHost (t: Test): Promise<HostOrigins> {
 }
 
 async function serve (t: Test, listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const address = server.address()
-  if (typeof address !== 'object' || address === null) throw new Error('the server has no port')
-  return `http://127.0.0.1:${address.port}`
+  return `http://127.0.0.1:${await serveLocally(t, listener)}`
 }
 
 /** As the specification says that hosts make it, section "Content Security Policy Enforcement". */

@@ -6,6 +6,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import {
   AppBridge, getToolUiResourceUri, PostMessageTransport
 } from '@modelcontextprotocol/ext-apps/app-bridge'
+import { answerByDialog } from './confirm-dialog.mjs'
 
 const INFO = { name: 'test-host', version: '1.0.0' }
 const { service, sandbox, revision } = Object.fromEntries(new URLSearchParams(window.location.search))
@@ -22,17 +23,7 @@ const client = new Client(INFO, {
   }
 })
 
-// The person at the host confirms in a dialog of the host, not of the screen.
-client.setRequestHandler('elicitation/create', async ({ params: { message } }) => {
-  const dialog = document.createElement('dialog')
-  const button = Object.assign(document.createElement('button'), { textContent: 'Confirm' })
-  dialog.append(message, button)
-  document.body.append(dialog)
-  dialog.showModal()
-  await new Promise((resolve) => button.addEventListener('click', resolve))
-  dialog.remove()
-  return { action: 'accept', content: { confirm: true } }
-})
+answerByDialog(client)
 
 let bridge
 

@@ -11,7 +11,7 @@ import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { startService } from '../helpers/service.ts'
 import { findFreePort } from '../servers/redis-server.ts'
-import { activityOf, openConsole, selectKey, untilStatus } from './open-console.ts'
+import { activityOf, beginBasket, openConsole, selectKey, untilStatus } from './open-console.ts'
 
 const SLOW = { timeout: 240_000 }
 
@@ -105,10 +105,7 @@ t.test('a watched resource tells of its change', SLOW, async (t) => {
   if (!hasChromium(t)) return
   const { page, problems } = await openConsole(t)
   const [main, activity] = [page.getByRole('main'), activityOf(page)]
-  await selectKey(page, 'tool:create_basket')
-  await main.getByRole('button', { name: 'Call', exact: true }).click()
-  await untilStatus(page, /^done in/)
-  await activity.getByRole('button', { name: 'add_to_basket' }).click()
+  await beginBasket(page)
   const basketId = await main.getByLabel('basketId').inputValue()
   await main.getByLabel('bookId').fill('moby-dick')
 

@@ -62,3 +62,11 @@ export function activityOf (page: Page): Locator {
 export async function untilStatus (page: Page, status: RegExp): Promise<void> {
   await activityOf(page).locator('.head .chip').filter({ hasText: status }).waitFor()
 }
+
+/** Makes a basket of the bookshop, and takes its id to the form that adds a book. */
+export async function beginBasket (page: Page): Promise<void> {
+  await selectKey(page, 'tool:create_basket')
+  await page.getByRole('main').getByRole('button', { name: 'Call', exact: true }).click()
+  await untilStatus(page, /^done in/)
+  await activityOf(page).getByRole('button', { name: 'add_to_basket' }).click()
+}

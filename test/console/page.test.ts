@@ -9,7 +9,7 @@ import t from 'tap'
 import { hasChromium } from '../browser/chromium.ts'
 import { checkViews } from '../browser/views.ts'
 import { writeInPlace } from '../helpers/catalog-folder.ts'
-import { activityOf, openConsole, selectKey, untilStatus } from './open-console.ts'
+import { activityOf, beginBasket, openConsole, selectKey, untilStatus } from './open-console.ts'
 
 const DIST = fileURLToPath(new URL('../../dist/console', import.meta.url))
 
@@ -118,10 +118,7 @@ t.test('a handle goes into the next form, and a question is answered in place', 
   if (!hasChromium(t)) return
   const { page, problems } = await openConsole(t)
   const [main, activity] = [page.getByRole('main'), activityOf(page)]
-  await selectKey(page, 'tool:create_basket')
-  await main.getByRole('button', { name: 'Call', exact: true }).click()
-  await untilStatus(page, /^done in/)
-  await activity.getByRole('button', { name: 'add_to_basket' }).click()
+  await beginBasket(page)
   await main.getByRole('heading', { name: 'Add to a basket' }).waitFor()
   t.not(await main.getByLabel('basketId').inputValue(), '')
   await main.getByLabel('bookId').fill('moby-dick')

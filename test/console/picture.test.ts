@@ -4,7 +4,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import t from 'tap'
 import { hasChromium } from '../browser/chromium.ts'
-import { activityOf, openConsole, selectKey, untilStatus } from './open-console.ts'
+import { beginBasket, openConsole, selectKey, untilStatus } from './open-console.ts'
 
 const PICTURE = new URL('../../docs/console.png', import.meta.url)
 const SIZE = { width: 1280, height: 800 }
@@ -15,10 +15,7 @@ t.test('the picture shows the bookshop, a form, an answer and its screen', { tim
   if (!hasChromium(t)) return
   const { page, problems } = await openConsole(t)
   await page.setViewportSize(SIZE)
-  await selectKey(page, 'tool:create_basket')
-  await page.keyboard.press('Control+Enter')
-  await untilStatus(page, /done/)
-  await activityOf(page).getByRole('button', { name: 'add_to_basket' }).click()
+  await beginBasket(page)
   const basketId = await page.getByLabel('basketId').inputValue()
   t.match(basketId, /^bsk_/, 'the id of the answer is in the form')
   for (const [count, book] of ['moby-dick', 'a-christmas-carol'].entries()) {

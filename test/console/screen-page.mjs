@@ -1,6 +1,7 @@
 // A page that shows screens as the console does. The official client sends the requests of the screen.
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { answerByDialog } from '../browser/confirm-dialog.mjs'
 import { openScreen } from '../../src/console/page/screen/open-screen.ts'
 
 const { service, sandbox } = Object.fromEntries(new URLSearchParams(window.location.search))
@@ -13,17 +14,7 @@ const client = new Client({ name: 'test-page', version: '1.0.0' }, {
   versionNegotiation: { mode: { pin: '2026-07-28' } }, capabilities: { elicitation: { form: {} } }
 })
 
-// The person confirms on the page, not on the screen.
-client.setRequestHandler('elicitation/create', async ({ params: { message } }) => {
-  const dialog = document.createElement('dialog')
-  const button = Object.assign(document.createElement('button'), { textContent: 'Confirm' })
-  dialog.append(message, button)
-  document.body.append(dialog)
-  dialog.showModal()
-  await new Promise((resolve) => button.addEventListener('click', resolve))
-  dialog.remove()
-  return { action: 'accept', content: { confirm: true } }
-})
+answerByDialog(client)
 
 /** Calls a tool and shows its screen. `changes` replaces options of the screen. */
 window.show = async (name, args = {}, changes = {}) => {

@@ -1,7 +1,5 @@
 // Opens a page that shows screens, and the sandbox of the console on another origin of the same port.
 
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -10,6 +8,7 @@ import type { Test } from 'tap'
 import { toSandbox } from '../../src/console/sandbox.ts'
 import { openPage } from '../browser/chromium.ts'
 import { writeCatalog, type Files } from '../helpers/catalog-folder.ts'
+import { serveLocally } from '../helpers/local-server.ts'
 import { startService } from '../helpers/service.ts'
 
 export interface ScreenPage {
@@ -43,14 +42,14 @@ interface Seen {
 export async function openScreenPage (t: Test, catalog: string | Files): Promise<ScreenPage> {
   const root = typeof catalog === 'string' ? catalog : await writeCatalog(t, catalog)
   const asked: string[] = []
-  const strangerPort = await serve(t, (request, response) => {
+  const strangerPort = await serveLocally(t, (request, response) => {
     asked.push(request.url ?? '')
     response.setHeader('access-control-allow-origin', '*')
     response.setHeader('content-type', 'text/html')
     response.end(STRANGER)
   })
   const script = await bundle('screen-page.mjs')
-  const port = await serve(t, (request, response) => {
+  const port = await serveLocally(t, (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
     if (pathname === '/console/sandbox') {
       const sandbox = toSandbox(searchParams.get('csp') ?? '', 'key')
@@ -124,19 +123,6 @@ export async function bundle (name: string): Promise<string> {
     logLevel: 'error'
   })
   return script?.text ?? ''
-}
-
-async function serve (t: Test, listener: RequestListener): Promise<number> {
-  const server = createServer(listener)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const address = server.address()
-  if (typeof address !== 'object' || address === null) throw new Error('the server has no port')
-  return address.port
 }
 
 const PAGE = `<!doctype html><html lang="en"><title>Page</title>

@@ -4,21 +4,13 @@ import t, { type Test } from 'tap'
 import { defineSettings } from '../../src/author/define-settings.ts'
 import { defineUpstream } from '../../src/author/define-upstream.ts'
 import { compileUpstream } from '../../src/catalog/compiled/upstreams/compile-upstream.ts'
-import type { UpstreamCaller } from '../../src/catalog/compiled/upstreams/open-upstream.ts'
 import {
   CredentialError, type Credential, type CredentialCaller, type CredentialFailure
 } from '../../src/upstreams/credentials/credential.ts'
 import { openPool } from '../../src/upstreams/pool.ts'
 import { Upstream } from '../../src/upstreams/upstream.ts'
+import { ADA } from './open-upstream.ts'
 import { startUpstream, type UpstreamServer } from './upstream-server.ts'
-
-const CALLER: UpstreamCaller = {
-  sender: { principal: { subject: 'ada', scopes: new Set<string>() } },
-  leftMs: Infinity,
-  begin: () => () => {},
-  note () {},
-  span: () => undefined
-}
 
 function open (t: Test, { url }: UpstreamServer, credential: Credential) {
   const limits = { timeoutMs: 300 }
@@ -84,12 +76,12 @@ t.test('a refused credential is forgotten, and the call is sent once more', asyn
     }
   }
   const { upstream: crm } = open(t, upstream, credential)
-  t.equal((await crm.fetch(CALLER, 'x', { method: 'POST', body: 'b' })).status, 200)
+  t.equal((await crm.fetch(ADA, 'x', { method: 'POST', body: 'b' })).status, 200)
   t.strictSame(seen, [['POST', 'Bearer 1', 'b'], ['POST', 'Bearer 2', 'b']])
-  const answer = await crm.fetch(CALLER, 'x', {})
+  const answer = await crm.fetch(ADA, 'x', {})
   t.equal(answer.status, 200)
   number = 5
-  const refused = await crm.fetch(CALLER, 'x')
+  const refused = await crm.fetch(ADA, 'x')
   t.equal(refused.status, 401, 'only once more')
   t.equal(await refused.text(), 'answer')
   t.strictSame(seen.slice(3), [['GET', 'Bearer 5', ''], ['GET', 'Bearer 6', '']])
@@ -101,7 +93,7 @@ t.test('a credential that is the same is not tried again', async (t) => {
   for (const forget of [undefined, () => false]) {
     const before = upstream.requests
     const { upstream: crm } = open(t, upstream, { headers: () => ({}), ...forget && { forget } })
-    t.equal((await crm.fetch(CALLER, 'x')).status, 401)
+    t.equal((await crm.fetch(ADA, 'x')).status, 401)
     t.equal(upstream.requests - before, 1)
   }
 })
@@ -122,7 +114,7 @@ t.test('a call without a credential says why, and no cause', async (t) => {
           throw error
         }
       })
-      const error: unknown = await crm.fetch(CALLER, 'x').catch((reason: unknown) => reason)
+      const error: unknown = await crm.fetch(ADA, 'x').catch((reason: unknown) => reason)
       t.match(error, { code: 'credential', upstream: 'crm', message: messages[failure] })
       t.notMatch(String(error), 'the cause')
       const outcome = failure === 'unavailable' ? 'credential' : 'caller'
@@ -142,7 +134,7 @@ t.test('a credential that does not come is a timeout, and its signal aborts', as
       return await new Promise(() => {})
     }
   })
-  await t.rejects(crm.fetch(CALLER, 'x'), { code: 'timeout' })
+  await t.rejects(crm.fetch(ADA, 'x'), { code: 'timeout' })
   t.equal(caller?.signal.aborted, true)
   t.equal(crm.running, 0)
 })

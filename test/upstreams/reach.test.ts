@@ -7,10 +7,10 @@ import {
   compileUpstream, type CompiledUpstream
 } from '../../src/catalog/compiled/upstreams/compile-upstream.ts'
 import { defineUpstream, type UpstreamOptions } from '../../src/author/define-upstream.ts'
-import type { UpstreamCaller } from '../../src/catalog/compiled/upstreams/open-upstream.ts'
 import type { ResolveHost } from '../../src/upstreams/checked-lookup.ts'
 import { readCallTarget } from '../../src/upstreams/target.ts'
 import { createUpstreams } from '../../src/upstreams/upstreams.ts'
+import { ADA } from './open-upstream.ts'
 import { openCaller, startUpstream } from './upstream-server.ts'
 import { NO_CREDENTIALS } from './no-credentials.ts'
 
@@ -205,13 +205,6 @@ t.test('sends texts, bytes, forms and JSON', async (t) => {
 })
 
 const SETTINGS = { values: new Map(), secrets: new Map(), isComplete: true }
-const CALLER: UpstreamCaller = {
-  sender: { principal: { subject: 'ada', scopes: new Set<string>() } },
-  leftMs: Infinity,
-  begin: () => () => {},
-  note () {},
-  span: () => undefined
-}
 
 function compile (options: Partial<UpstreamOptions<Record<never, never>>>): CompiledUpstream {
   const definition = defineUpstream({ name: 'crm', url: 'https://x/', auth: { type: 'none' }, ...options })
@@ -228,7 +221,7 @@ async function openResolved (t: Test, options: Parameters<typeof compile>[0], re
   const upstreams = createUpstreams({ log, workerCount: 1, credentials: NO_CREDENTIALS, resolveHost })
   const upstream = await upstreams.open(compile(options))
   t.teardown(async () => await upstream.close())
-  return { lines, fetch: async (path = 'x') => await upstream.fetch(CALLER, path) }
+  return { lines, fetch: async (path = 'x') => await upstream.fetch(ADA, path) }
 }
 
 async function startServer (t: Test): Promise<{ readonly server: Server, readonly port: number }> {

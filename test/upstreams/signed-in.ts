@@ -6,7 +6,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 import type { Test } from 'tap'
 import { createService, type AppOptions } from '../../src/app.ts'
 import { createLoadGuard } from '../../src/catalog/compiled/load-guard.ts'
-import { CLIENT } from '../access/exchange-setup.ts'
+import { CLIENT, toClaims } from '../access/exchange-setup.ts'
 import { writeCatalog, type Files } from '../helpers/catalog-folder.ts'
 import { createReadableLog } from '../helpers/log.ts'
 import { QUIET } from '../helpers/quiet-options.ts'
@@ -55,18 +55,7 @@ export async function startIssuer (
 export async function signFor (
   { issuer, sign }: AuthorizationServer, subject: string, claims: Readonly<Record<string, unknown>> = {}
 ): Promise<string> {
-  const now = Math.floor(Date.now() / 1000)
-  return await sign({
-    iss: issuer,
-    sub: subject,
-    aud: RESOURCE,
-    client_id: 'app',
-    scope: 'books:read',
-    iat: now,
-    exp: now + 600,
-    jti: `${subject}-${Math.random()}`,
-    ...claims
-  })
+  return await sign(toClaims(issuer, subject, { aud: RESOURCE, ...claims }))
 }
 
 export interface Crm extends UpstreamServer {
