@@ -54,8 +54,8 @@ export class OutageSwitch {
       this.#sources.add(source)
       if (this.#sources.size >= failures) this.#outage = { probes: 0, until: now() + cooldownMs }
     } else if (this.#outage.probes > 0 && this.#outage.prolongedBy !== source) {
-      // Without a probe it is the late end of a request that began before the outage. A source that fails
-      // again at once leaves the next probe to others.
+      // Without a probe, a request ends late that began before the outage. A source whose probe has failed
+      // leaves the next probe to others.
       this.#outage.until = now() + cooldownMs
       this.#outage.prolongedBy = source
     }

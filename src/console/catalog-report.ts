@@ -38,7 +38,7 @@ export interface ServedFacts {
   readonly advice: readonly ReportedProblem[]
   /** All scopes that the catalog names, sorted. */
   readonly scopes: readonly string[]
-  /** By kind and key, as in `tool:search_books`. */
+  /** The file of each primitive, by kind and key, as in `tool:search_books`. */
   readonly files: { readonly [primitive: string]: string }
 }
 

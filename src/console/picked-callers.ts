@@ -19,7 +19,7 @@ export interface PickedCaller {
 const PREFIX = 'trivet-console'
 const KEY_BYTES = 32
 const MAX_CALLERS = 100
-/** As JSON. Its token must fit into the headers of a request. */
+/** The most bytes of a caller as JSON: its token must fit into the headers of a request. */
 const MAX_CALLER_BYTES = 8192
 
 /**
@@ -32,7 +32,7 @@ export class PickedCallers implements Authenticator {
   /** Who a request without a token of the console is from. */
   readonly unnamed: PickedCaller
   readonly #unnamedPrincipal: Principal
-  /** By token. */
+  /** The principal of each token. */
   readonly #principals = new LRUCache<string, Principal>({ max: MAX_CALLERS })
 
   constructor (unnamed: PickedCaller) {

@@ -11,9 +11,11 @@ const CALLER_NAMES = ['subject', 'clientId', 'issuer', 'scopes', 'claims', 'expi
 const CLIENT_NAMES = ['capabilities', 'info']
 const ANSWER_NAMES = ['answers', 'answer', 'meta', 'signal']
 
-/** Returns the problem of the first member with another name. */
-function findProblem (given: object, names: readonly string[], what: string): string | undefined {
-  const wrong = Object.keys(given).find((name) => !names.includes(name))
+/** Returns the problem of the first member that has none of the names. */
+function findProblem (
+  members: readonly string[], names: readonly string[], what: string
+): string | undefined {
+  const wrong = members.find((name) => !names.includes(name))
   if (wrong === undefined) return undefined
   const [nearest] = createNearestNames(names)(wrong, () => true)
   const advice = nearest === undefined ? `: use ${names.join(', ')}` : `; did you mean ${nearest}?`
@@ -22,22 +24,21 @@ function findProblem (given: object, names: readonly string[], what: string): st
 
 /** Throws a TypeError. */
 export function assertCallerNames (caller: object, client: object): void {
-  const problem = findProblem(caller, CALLER_NAMES, 'a caller') ??
-    findProblem(client, CLIENT_NAMES, 'a client')
+  const problem = findProblem(Object.keys(caller), CALLER_NAMES, 'a caller') ??
+    findProblem(Object.keys(client), CLIENT_NAMES, 'a client')
   if (problem !== undefined) throw new TypeError(problem)
 }
 
 /** Throws a TypeError. */
 export function assertAnswerNames (options: object): void {
-  const problem = findProblem(options, ANSWER_NAMES, 'a call')
+  const problem = findProblem(Object.keys(options), ANSWER_NAMES, 'a call')
   if (problem !== undefined) throw new TypeError(problem)
 }
 
 /** Throws a ConfigError. */
 export function assertCatalogNames (options: object): void {
-  // Whoever checks the values says what to do about an option that there was.
-  const checked = Object.keys(options).filter((name) => adviceFor(name) === undefined)
-  const given = Object.fromEntries(checked.map((name) => [name, true]))
-  const problem = findProblem(given, [...OPTION_NAMES, ...OWN_NAMES], 'openCatalog')
+  // The check of the values says what to do about an option that was removed.
+  const members = Object.keys(options).filter((name) => adviceFor(name) === undefined)
+  const problem = findProblem(members, [...OPTION_NAMES, ...OWN_NAMES], 'openCatalog')
   if (problem !== undefined) throw new ConfigError([problem])
 }

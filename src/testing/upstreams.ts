@@ -18,7 +18,7 @@ export interface UpstreamRequest {
   /** Below the URL of the upstream, without the query: `customers/7`. */
   readonly path: string
   readonly query: URLSearchParams
-  /** By their names in lower case. Headers of `auth` are missing: no credential is made in a test. */
+  /** The values by names in lower case. Headers of `auth` are missing: no credential is made in a test. */
   readonly headers: { readonly [name: string]: string }
   /** Who the call is made for. The `list` of a template calls for an anonymous caller. */
   readonly principal: Principal

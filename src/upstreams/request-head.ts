@@ -12,7 +12,7 @@ export interface CallBody {
   readonly type: string | undefined
 }
 
-/** Of the connection and of the framing of messages: undici decides them. */
+/** Headers of the connection and of the framing of messages: undici decides them. */
 const OWN = new Set([
   'connection', 'content-length', 'expect', 'host', 'http2-settings', 'keep-alive', 'te', 'trailer',
   'transfer-encoding', 'upgrade'

@@ -27,8 +27,8 @@ export function findAlike (descriptions: readonly string[]): Array<number | unde
 }
 
 /**
- * Returns the rarest words, as many as can differ between two sets that are alike, and one more. Two such
- * sets share one of them, so that no set must be compared with all others.
+ * Returns the rarest words of a set. Their number is one more than the words in which two sets that are alike
+ * can differ. Two such sets share one of these words: only sets that share one are compared.
  */
 function toRareWords (words: ReadonlySet<string>, uses: ReadonlyMap<string, number>): string[] {
   const count = words.size - Math.ceil(ALIKE * words.size) + 1

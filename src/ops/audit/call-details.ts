@@ -6,7 +6,7 @@ import { redact, secretTextsIn } from './redaction.ts'
 
 const CALLS: ReadonlySet<string | undefined> = new Set(['tools/call', 'prompts/get', 'resources/read'])
 const NO_NAMES: ReadonlySet<string> = new Set()
-/** A longer result is not read. In bytes, or in UTF-16 code units. */
+/** The longest result that is read, in bytes or in UTF-16 code units. */
 const MAX_READ_LENGTH = 262_144
 /** What a problem of an argument quotes. */
 const QUOTED_VALUE = /, got [^\n]*/g

@@ -65,7 +65,7 @@ const common = {
   order: optional(Type.Number())
 }
 
-/** Of definitions, not of files and of entries in lists. Whether each is an upstream is checked later. */
+/** The option of definitions. Whether each item is an upstream is checked later. */
 const upstreams = optional(Type.Array(Type.Unknown()))
 
 /** A date, or a date and a time, of ISO 8601. */

@@ -34,7 +34,7 @@ export interface CompiledUpstream {
   readonly backoffMs: number
   readonly timeoutMs: number
   readonly answerBytes: number
-  /** Of a replica. */
+  /** The calls at once on one replica. */
   readonly running: number
   readonly allowPrivate: boolean
   /** Texts that must not be logged. */

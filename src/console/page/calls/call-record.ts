@@ -79,20 +79,20 @@ export interface CallRecord {
   readonly requestState?: string | undefined
   readonly task?: TaskView | undefined
   readonly result?: JsonObject | undefined
-  /** Of the result as JSON, measured when the call ends. */
+  /** The length of the result as JSON, measured when the call ends. */
   readonly resultChars?: number | undefined
   /** Whether later results took the place of the result. */
   readonly isResultDropped?: boolean | undefined
   readonly failure?: CallFailure | undefined
 }
 
-/** Of each kind: the person's calls, and those of screens. */
+/** The most calls of the person, and of screens. */
 const MAX_CALLS = { person: 50, screens: 20 }
 const MAX_LOG_LINES = 500
 const MAX_MOMENTS = 200
-/** Of JSON: the results of all calls in memory. */
+/** The most characters of JSON that the results of all calls take in memory. */
 export const MAX_RESULT_CHARS = 50_000_000
-/** Of JSON in the tab's storage. */
+/** The most characters of JSON that calls take in the tab's storage. */
 const MAX_KEPT_CHARS = 1_000_000
 const MAX_ONE_KEPT = MAX_KEPT_CHARS / 4
 

@@ -24,7 +24,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal
   /** Without it the service sends no log messages. */
   readonly logLevel?: LogLevel
-  /** Of the tool that is called: some of its arguments are mirrored in headers. */
+  /** The schema of the tool that is called: some of its arguments are mirrored in headers. */
   readonly inputSchema?: unknown
   readonly onSent?: (sent: SentRequest) => void
   readonly onNotification?: (notification: ServiceNotification) => void

@@ -65,7 +65,7 @@ const FORMATS: { readonly [format: string]: (text: string) => boolean } = {
 
 function isDay (text: string): boolean {
   const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : NaN
-  // A day that the month lacks becomes a day of the next month.
+  // `Date` reads 31 April as 1 May.
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text)
 }
 

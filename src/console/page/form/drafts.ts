@@ -15,7 +15,7 @@ interface Draft {
 
 const drafts = new Map<string, Draft>()
 
-/** Of JSON. A larger draft is lost when the page is loaded again. */
+/** The most characters of JSON. A larger draft is lost when the page is loaded again. */
 const MAX_KEPT_CHARS = 100_000
 
 const kept = readOfTab('drafts')
