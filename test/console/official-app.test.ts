@@ -108,6 +108,8 @@ t.test('the official library for screens works on the console', { timeout: 90_00
     t.match(await problemOf(frame, "app.openLink({ url: 'javascript:alert(1)' })"), '-32602 A link must be')
     t.strictSame((await seen()).links, ['https://example.com/a?b'])
     await frame.evaluate("app.sendLog({ level: 'warning', data: { a: 1 } })")
+    // A notification has no answer that tells that it has arrived.
+    await until(page, 'seen.logs.length > 0')
     t.match((await seen()).logs, ['warning: {"a":1}'])
   })
 
