@@ -2,7 +2,7 @@
 // screen in it has none.
 // https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx#sandbox-proxy
 
-import { APP_FEATURES, isOrigin, type AppCsp } from '../protocol/apps.ts'
+import { APP_FEATURES, DATA_SOURCE, isSource, type AppCsp } from '../protocol/apps.ts'
 import { createReader } from '../schema/reader.ts'
 import { Type } from '../schema/type.ts'
 
@@ -25,12 +25,13 @@ const readCsp = createReader(
  * @param csp the `csp` of the screen as JSON: `null` for a screen without it
  * @param key what the document proves itself with: another program may answer at the other name of this
  * machine
- * @returns `undefined` if the text cannot be read, or if anything in it is not an origin
+ * @returns `undefined` if the text cannot be read, or if anything in it is no source that a screen may have
  */
 export function toSandbox (csp: string, key: string): SandboxDocument | undefined {
   try {
     const declared = readCsp(JSON.parse(csp) ?? {})
-    if (!Object.values(declared).flat().every(isOrigin)) return undefined
+    const lists = Object.entries(declared)
+    if (!lists.every(([list, sources]) => sources.every((source) => isSource(list, source)))) return undefined
     return { headers: { ...HEADERS, 'content-security-policy': toPolicy(declared) }, html: toHtml(key) }
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
@@ -59,12 +60,13 @@ function toPolicy (
   const toDirective = (name: string, sources: readonly string[], otherwise = "'none'") => {
     return `${name} ${sources.length === 0 ? otherwise : sources.join(' ')}`
   }
+  const origins = resourceDomains.filter((source) => source !== DATA_SOURCE)
   return [
     "default-src 'none'",
-    toDirective('script-src', ["'unsafe-inline'", ...resourceDomains]),
-    toDirective('style-src', ["'unsafe-inline'", ...resourceDomains]),
-    toDirective('img-src', ['data:', ...resourceDomains]),
-    toDirective('media-src', ['data:', ...resourceDomains]),
+    toDirective('script-src', ["'unsafe-inline'", ...origins]),
+    toDirective('style-src', ["'unsafe-inline'", ...origins]),
+    toDirective('img-src', [DATA_SOURCE, ...origins]),
+    toDirective('media-src', [DATA_SOURCE, ...origins]),
     toDirective('font-src', resourceDomains),
     toDirective('connect-src', connectDomains),
     // Also keeps the screen from going to another address. Browsers apply no directive to WebRTC.

@@ -19,6 +19,7 @@ export interface AppToolMeta {
 /** The origins that a screen may use. Hosts make a Content Security Policy of them. */
 export interface AppCsp {
   connectDomains?: readonly string[]
+  /** `data:` too: some hosts show no image in the page without it, and no host loads a font. */
   resourceDomains?: readonly string[]
   frameDomains?: readonly string[]
   baseUriDomains?: readonly string[]
@@ -28,8 +29,16 @@ const HOST = String.raw`(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?`
 const ORIGIN = new RegExp(`^(?:https?|wss?)://${HOST}$`, 'i')
 
 /** Without a path and without characters that would end the directive that a host makes of it. */
-export function isOrigin (text: string): boolean {
+function isOrigin (text: string): boolean {
   return ORIGIN.test(text) && URL.canParse(text.replace('*.', ''))
+}
+
+/** The source of files that are in the page itself, as URLs. */
+export const DATA_SOURCE = 'data:'
+
+/** Whether a list of `AppCsp` may have the text. */
+export function isSource (list: string, text: string): boolean {
+  return isOrigin(text) || (list === 'resourceDomains' && text === DATA_SOURCE)
 }
 
 export const APP_PERMISSIONS = ['camera', 'microphone', 'geolocation', 'clipboardWrite'] as const

@@ -4,7 +4,7 @@ import { realpath } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { BYTES_TYPE, mediaTypeOfName } from '../../../base/media-types.ts'
 import { messageOf } from '../../../base/words.ts'
-import type { AppCsp } from '../../../protocol/apps.ts'
+import { DATA_SOURCE, type AppCsp } from '../../../protocol/apps.ts'
 import { toBase64 } from '../../compiled/results/base64.ts'
 import { readBytes } from '../files/file-contents.ts'
 import type { FolderFile } from '../files/folder-files.ts'
@@ -36,6 +36,8 @@ export interface AppFiles {
   /** Rejects with a SyntaxError if the file cannot be read, or all files together are too large. */
   read (path: string): Promise<Buffer>
   readText (path: string): Promise<string>
+  /** Whether hosts load all kinds of files from `data:` URLs. Without it they may load images and media. */
+  readonly allowsData: boolean
   /** The bytes of the file in a URL. */
   toDataUrl (path: string): Promise<string>
 }
@@ -78,6 +80,7 @@ export async function openAppFiles (
   }
 
   return {
+    allowsData: csp.resourceDomains?.includes(DATA_SOURCE) === true,
     read,
     readText: async (path) => (await read(path)).toString('utf8').replace(/^\uFEFF/, ''),
     async toDataUrl (path) {

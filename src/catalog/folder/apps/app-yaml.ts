@@ -1,6 +1,6 @@
 // Reads app.yaml: what lists say of a screen, who may see it, and what it needs of its host.
 
-import { isOrigin, type AppResourceMeta } from '../../../protocol/apps.ts'
+import { isSource, type AppResourceMeta } from '../../../protocol/apps.ts'
 import type { Static } from '../../../schema/type.ts'
 import { appSettings } from '../../compiled/definitions/definition-shapes.ts'
 import { columnOf, placeOf, ruleOf } from '../error-problem.ts'
@@ -45,9 +45,10 @@ function isAccepted (data: unknown): data is AppSettings {
 function * findOriginProblems ({ csp = {}, cache, scopes = [] }: AppSettings): Generator<string> {
   for (const [list, origins] of Object.entries(csp)) {
     for (const [index, origin] of origins.entries()) {
-      if (isOrigin(origin)) continue
+      if (isSource(list, origin)) continue
+      const orData = list === 'resourceDomains' ? ', or data:' : ''
       yield `csp.${list}[${index}]: must be an origin such as https://api.example.com or ` +
-        `https://*.example.com, without a path, got ${JSON.stringify(origin.slice(0, 100))}`
+        `https://*.example.com, without a path${orData}, got ${JSON.stringify(origin.slice(0, 100))}`
     }
   }
   if (cache?.cacheScope === 'public' && scopes.length > 0) {

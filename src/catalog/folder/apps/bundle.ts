@@ -59,10 +59,10 @@ function toPlugin (loader: EntryLoader, texts: readonly string[], files: AppFile
     const target = files.resolve(path, from)
     if (target.kind !== 'file') return { path, external: true }
     if (kind !== 'url-token') return { path: target.path, namespace: APP }
-    if (FONTS.test(target.path)) {
+    if (FONTS.test(target.path) && !files.allowsData) {
       throw new SyntaxError(
-        `${path} is a font, which hosts do not load from a document: ` +
-        'load it from an origin of csp.resourceDomains'
+        `${path} is a font, which would be a data: URL, and hosts load no fonts from those: ` +
+        'add data: to csp.resourceDomains of app.yaml'
       )
     }
     return { path: await files.toDataUrl(target.path), external: true }

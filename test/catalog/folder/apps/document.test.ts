@@ -73,6 +73,15 @@ t.test('style sheets are put in with their imports and images', async (t) => {
   t.ok(document.includes('filter: url(#f)'))
 })
 
+t.test('fonts are put in where app.yaml allows data:', async (t) => {
+  const document = await documentOf(t, {
+    'index.html': page('', '<style>@font-face { font-family: f; src: url(f.woff2) }</style>'),
+    'f.woff2': 'f',
+    'app.yaml': 'csp: { resourceDomains: ["data:"] }\n'
+  })
+  t.match(document, 'src: url(data:font/woff2;base64,Zg==)')
+})
+
 t.test('images, audio and video are put in as data URLs, and nothing else of the page changes', async (t) => {
   const document = await documentOf(t, {
     'index.html': page(
@@ -176,8 +185,8 @@ a { background: url(x.png) }</style>`),
     'index.html: line 2: <base> changes what all paths mean: remove it',
     'index.html: line 2: import maps have no effect on files of the app: import them by their paths',
     'index.html: line 2: <link rel="manifest"> cannot be put into the document: remove it',
-    'a.css: line 1: f.woff2 is a font, which hosts do not load from a document: ' +
-      'load it from an origin of csp.resourceDomains',
+    'a.css: line 1: f.woff2 is a font, which would be a data: URL, and hosts load no fonts from those: ' +
+      'add data: to csp.resourceDomains of app.yaml',
     'index.html: line 3: src of <iframe> cannot name a file: ' +
       'a screen is one document; put its content into it',
     'index.html: line 4: srcset of <img> cannot name a file: ' +

@@ -105,6 +105,12 @@ const YAML_PROBLEMS: ReadonlyArray<readonly [yaml: string, problems: readonly st
     ['line 5: csp.frameDomains[1]', 'https://a.example:99999']
   ].map(([place, origin]) => `app.yaml: ${place}: must be an origin such as https://api.example.com or ` +
     `https://*.example.com, without a path, got "${origin}"`)],
+  ['csp: { resourceDomains: ["blob:"], frameDomains: ["data:"] }', [
+    'app.yaml: line 1: csp.resourceDomains[0]: must be an origin such as https://api.example.com or ' +
+      'https://*.example.com, without a path, or data:, got "blob:"',
+    'app.yaml: line 1: csp.frameDomains[0]: must be an origin such as https://api.example.com or ' +
+      'https://*.example.com, without a path, got "data:"'
+  ]],
   ['title: A\nprefersBorder: yes\nscopes: []\ndomain: ""', [
     'app.yaml: line 4: domain: must NOT have fewer than 1 characters, got ""',
     'app.yaml: line 2: prefersBorder: must be boolean, got "yes"'
