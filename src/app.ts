@@ -137,7 +137,8 @@ async function openService (
   const admitsAnonymous = mayBeAnonymous(config, ownAuthenticator)
   const tokens = ownAuthenticator === undefined ? new CallerTokens() : undefined
   const loadObserver = authorConsole?.report
-  const basis = { config, environment, log, clock, guard, admitsAnonymous, tokens, loadObserver }
+  const isForAuthor = own?.isForAuthor === true
+  const basis = { config, environment, log, clock, guard, admitsAnonymous, tokens, loadObserver, isForAuthor }
   const parts: CheckedPart[] = []
   // Before the state: a start without usable tokens leaves no file with a secret behind.
   const authenticator = ownAuthenticator ?? await lifecycle.open(
@@ -147,6 +148,7 @@ async function openService (
   const { backend, live, catalog, credentials } = state
   const files = await lifecycle.open(openFiles(config, state))
   const tasks = lifecycle.add(openTasks(state, credentials.taskTokens(catalog)))
+  authorConsole?.showTasks(async (id, about) => await tasks.operator.record(id, about))
   const measures = await openMeasures(state, own ?? {}, tasks)
   const { lifetimes, openStreams, limiter, storePart, metrics, tracer } = measures
   const shedding = lifecycle.add(measures.shedding)

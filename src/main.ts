@@ -221,7 +221,7 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
       adminToken,
       signal: lifecycle.signal,
       workers: parent,
-      showsCalls: author !== undefined,
+      isForAuthor: author !== undefined,
       authorConsole
     }
     service = await lifecycle.open(createService(options, own))

@@ -24,7 +24,7 @@ const SHOWING_LEVELS: ReadonlySet<string> = new Set(['trace', 'debug', 'info'])
 export type OpenedMeasures = Awaited<ReturnType<typeof openMeasures>>
 
 export async function openMeasures (
-  state: OpenedState, { memory, build, showsCalls }: ProcessFacts, tasks: Pick<Tasks, 'counts' | 'operator'>
+  state: OpenedState, { memory, build, isForAuthor }: ProcessFacts, tasks: Pick<Tasks, 'counts' | 'operator'>
 ) {
   const { config, log, backend: { store, broadcast, callCounter }, live, upstreams } = state
   const lifetimes = new Lifetimes()
@@ -53,7 +53,7 @@ export async function openMeasures (
     defaults: toDefaultRates(state), onHit: metrics?.countLimitHit
   })
   const tracer = await (await import('../ops/tracing/tracing.ts')).openRequestTracer(log)
-  const describeCall = showsCalls === true
+  const describeCall = isForAuthor === true
     ? (await import('../ops/audit/call-details.ts')).createCallDetails({
         isShown: () => SHOWING_LEVELS.has(log.level),
         readSecrets: () => live.catalog.current.settings.secrets

@@ -39,8 +39,11 @@ export interface ProcessFacts {
   readonly workers?: Workers | undefined
   /** The token of operators who change tasks at the admin address. Without it nobody can. */
   readonly adminToken?: string | undefined
-  /** Whether the log shows the arguments and the result of each call, to the author of the catalog. */
-  readonly showsCalls?: boolean | undefined
+  /**
+   * Whether the author of the catalog looks on: the log shows the arguments and the result of each call, and
+   * a catalog with problems does not end the start, if its files are watched.
+   */
+  readonly isForAuthor?: boolean | undefined
 }
 
 /** What a test of a catalog gives to the service. */

@@ -10,7 +10,8 @@ import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import type { UpstreamOpener } from '../catalog/compiled/upstreams/open-upstream.ts'
 import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
-import { assertLayout } from '../catalog/folder/catalog-layout.ts'
+import { assertReadable, assertLayout } from '../catalog/folder/catalog-layout.ts'
+import { readEmptyContents } from '../catalog/folder/empty-contents.ts'
 import { createSettingReader, type Variables } from '../catalog/folder/environment-settings.ts'
 import { openLiveCatalog, type LiveCatalog, type LoadObserver } from '../catalog/folder/live/live-catalog.ts'
 import { CheckedPart } from '../http/readiness.ts'
@@ -37,6 +38,8 @@ export interface ServiceBasis {
   /** The tokens of callers. Absent if a program that embeds the service finds the principals itself. */
   readonly tokens: CallerTokens | undefined
   readonly loadObserver: LoadObserver | undefined
+  /** Whether a catalog that does not load at the start is waited for, where its files are watched. */
+  readonly isForAuthor: boolean
 }
 
 export interface OpenedState extends ServiceBasis {
@@ -106,16 +109,16 @@ function readKeptSecrets (backend: OpenedBackend, log: FastifyBaseLogger): reado
  * @param signal ends the load when it aborts.
  */
 async function openServedCatalog (
-  { config, environment, log, guard, clock, admitsAnonymous, loadObserver }: ServiceBasis,
+  { config, environment, log, guard, clock, admitsAnonymous, loadObserver, isForAuthor }: ServiceBasis,
   broadcast: Broadcast, openUpstream: UpstreamOpener, signal: AbortSignal
 ): Promise<LiveCatalog> {
   const { catalog, maxResourceBytes, watch, pageSize } = config
   await assertLayout(catalog)
   // Imported here and not at the top, because index.ts imports app.ts.
   const trivet = await import('../index.ts')
-  const source = openCatalogFolder(catalog, {
-    maxResourceBytes, watchMode: watch, trivet, openCacheScope: admitsAnonymous ? 'public' : 'private'
-  })
+  const openCacheScope = admitsAnonymous ? 'public' : 'private'
+  const source = openCatalogFolder(catalog, { maxResourceBytes, watchMode: watch, trivet, openCacheScope })
+  await assertReadable(source.name)
   const options = {
     ...clock,
     pageSize,
@@ -123,7 +126,10 @@ async function openServedCatalog (
     openUpstream,
     loadComparison: async () => (await import('../catalog/contracts/changes.ts')).createComparison,
     signal,
-    observer: loadObserver
+    observer: loadObserver,
+    readSubstitute: isForAuthor && watch !== 'off'
+      ? async () => await readEmptyContents(source.name, openCacheScope)
+      : undefined
   }
   return await openLiveCatalog(source, broadcast, log, options, guard)
 }

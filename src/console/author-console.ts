@@ -16,6 +16,11 @@ const TYPES: { readonly [extension: string]: string } = {
 
 const KEY_BYTES = 16
 
+/** Reads the recording of a task. Resolves to an object without one for a task that is unknown. */
+type TaskReader = (
+  id: string, options: { readonly trivet: string, readonly hasValues: boolean }
+) => Promise<{ readonly recording?: object }>
+
 export interface ConsoleOptions {
   /** The folder of the page's files. */
   readonly folder: string
@@ -33,6 +38,7 @@ export class AuthorConsole implements ConsoleSource {
   /** Tells the sandbox of this process from the page of another program. */
   readonly #sandboxKey = random.name(KEY_BYTES)
   readonly #options: ConsoleOptions
+  #readTask: TaskReader | undefined
   /** The state as JSON, while its facts are the same. */
   #state: { readonly facts: ServedFacts, readonly json: string } | undefined
 
@@ -41,13 +47,22 @@ export class AuthorConsole implements ConsoleSource {
     this.#options = options
   }
 
+  /** Called when the service has its tasks, which open after the console. */
+  showTasks (readTask: TaskReader): void { this.#readTask = readTask }
+
+  /** Where tokens are checked, nobody has shown one here: the values are left out. */
+  async readTask (id: string): Promise<object | undefined> {
+    const { version: trivet, callers } = this.#options
+    return (await this.#readTask?.(id, { trivet, hasValues: callers !== undefined }))?.recording
+  }
+
   readState (): string {
     const { facts } = this.report
     if (this.#state?.facts !== facts) this.#state = { facts, json: this.#write(facts) }
     return this.#state.json
   }
 
-  #write ({ scopes, files, ...catalog }: ServedFacts): string {
+  #write ({ scopes, files, scoped, ...catalog }: ServedFacts): string {
     const { endpoint, version, callers } = this.#options
     return JSON.stringify({
       endpoint,
@@ -56,6 +71,7 @@ export class AuthorConsole implements ConsoleSource {
       caller: callers?.unnamed ?? { scopes: [] },
       sandboxKey: this.#sandboxKey,
       scopes,
+      scoped,
       catalog,
       files
     })

@@ -7,6 +7,7 @@ import { findAdvice } from '../catalog/advice/find-advice.ts'
 import type { LoadedCatalog } from '../catalog/compiled/catalog.ts'
 import type { Located } from '../catalog/compiled/contents.ts'
 import type { Problem } from '../catalog/compiled/problem.ts'
+import { waysToSee } from '../catalog/compiled/scopes/access-rule.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import type { LoadObserver } from '../catalog/folder/live/live-catalog.ts'
 
@@ -38,7 +39,9 @@ export interface ServedFacts {
   readonly advice: readonly ReportedProblem[]
   /** All scopes that the catalog names, sorted. */
   readonly scopes: readonly string[]
-  /** The file of each primitive, by kind and key, as in `tool:search_books`. */
+  /** The scopes that bring a primitive into the lists. The key is as in `tool:search_books`. */
+  readonly scoped: { readonly [primitive: string]: readonly string[] }
+  /** The file of each primitive, by the same keys. */
   readonly files: { readonly [primitive: string]: string }
 }
 
@@ -77,6 +80,7 @@ export class CatalogReport implements LoadObserver {
       failure: this.#failure,
       advice: clipAdvice(findAdvice(contents, snapshot).map(toReported)),
       scopes: findScopes(snapshot),
+      scoped: findScoped(snapshot),
       files: Object.fromEntries([
         ...contents.tools.map(toEntry('tool', ({ name }) => name)),
         ...contents.prompts.map(toEntry('prompt', ({ name }) => name)),
@@ -106,6 +110,14 @@ function findScopes ({ primitives, server }: Snapshot): string[] {
   const needed = [tools, prompts, listed, templates].flat()
     .flatMap(({ scopes, seenWith = [] }) => [...scopes, ...seenWith.flat()])
   return [...new Set([...needed, ...server.scopes.map(({ definition }) => definition.name)])].sort()
+}
+
+function findScoped ({ primitives: { tools, prompts, listed, templates } }: Snapshot): ServedFacts['scoped'] {
+  const byKind = { tool: tools, prompt: prompts, resource: listed, template: templates }
+  return Object.fromEntries(Object.entries(byKind).flatMap(([kind, compiled]) => compiled.flatMap((one) => {
+    const ways = waysToSee(one)
+    return ways.some((scopes) => scopes.length === 0) ? [] : [[`${kind}:${one.key}`, ways[0] ?? []]]
+  })))
 }
 
 function toReported ({ file, place, column, rule }: Problem): ReportedProblem {

@@ -25,6 +25,8 @@ export interface ConsoleSource {
   readState (): string
   /** Returns a token for a caller. Throws a TypeError that says what was expected. */
   pick (caller: unknown): string
+  /** Resolves to the recording of a task. `undefined` for a task that is unknown. */
+  readTask (id: string): Promise<object | undefined>
   /**
    * Returns the page that shows a screen.
    * @param csp the policy of the screen, as JSON. `undefined` is returned for one that cannot be read.
@@ -65,6 +67,11 @@ export function registerConsole (app: FastifyInstance, source: ConsoleSource, en
   app.register(async (own) => {
     own.addHook('onRequest', refuseOtherPages)
     own.get(`${FOLDER}/state`, (request, reply) => sendState(source.readState(), request, reply))
+    own.get<{ Params: { id: string } }>(`${FOLDER}/tasks/:id`, async ({ params: { id } }, reply) => {
+      const recording = await source.readTask(id)
+      if (recording === undefined) return reply.callNotFound()
+      return reply.header('cache-control', 'no-store').send(recording)
+    })
     own.post(`${FOLDER}/callers`, { bodyLimit: MAX_BODY_BYTES }, ({ body }, reply) => {
       try {
         return reply.header('cache-control', 'no-store').send({ token: source.pick(body) })

@@ -5,7 +5,7 @@ import t from 'tap'
 import { toolModule, writeByRename, writeCatalog, writeInPlace } from '../helpers/catalog-folder.ts'
 import { until } from '../helpers/deadline.ts'
 import { runProgram } from '../helpers/program.ts'
-import { startService } from '../helpers/service.ts'
+import { runService, startService } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'
 
 t.test('requests, reloads and problems are lines for people', async (t) => {
@@ -38,6 +38,34 @@ export default defineTool({ name: 'c', run: () => String(totalOf(undefined)) })
   await writeInPlace(catalog, 'tools/b.ts', toolModule('b', '', "() => 'changed'"))
   await until(() => /its problems are fixed.*\n {2}~ tool b\n/.test(printed()), 'the next reload', 20_000)
   t.notMatch(printed(), /^\{/m)
+})
+
+t.test('waits for the mend of a catalog that does not load at the start', async (t) => {
+  const catalog = await writeCatalog(t, {
+    'server.yaml': 'name: shop\ntitle: The Shop\n',
+    'tools/a.ts': toolModule('a'),
+    'tools/b.ts': 'const b = = 1\n'
+  })
+  const service = await startService(t, { TRIVET_LOG_LEVEL: 'info' }, { args: ['dev', catalog] })
+  const printed = () => stripVTControlCharacters(service.stdout())
+  await until(() => /The Shop serves 0 tools/.test(printed()), 'the start')
+  const first = /error: catalog not loaded: nothing is served until its problems are fixed\n {2}tools\/b\.ts:1 /
+  t.match(printed(), first)
+  const list = async () => (await post(t, service.url, { method: 'tools/list' })).response.result
+  t.strictSame((await list()).tools, [])
+  t.match(await list(), { ttlMs: 0 }, 'no client keeps the empty list')
+  await writeByRename(catalog, 'tools/b.ts', toolModule('b'))
+  const mend = /catalog reloaded: its problems are fixed.*\n {2}\+ tool a\n {2}\+ tool b\n/
+  await until(() => mend.test(printed()), 'the mend', 20_000)
+  t.strictSame((await list()).tools.map(({ name }: { name: string }) => name), ['a', 'b'])
+})
+
+t.test('ends where no mend can be seen, and where there is no catalog', async (t) => {
+  const catalog = await writeCatalog(t, { 'tools/b.ts': 'const b = = 1\n' })
+  const unwatched = await runService({ TRIVET_WATCH: 'off' }, { args: ['dev', catalog] })
+  t.match(unwatched, { code: 1, stderr: /tools\/b\.ts/ })
+  const missing = await runService({}, { args: ['dev', `${catalog}/none`] })
+  t.match(missing, { code: 1, stderr: /is not a folder/ })
 })
 
 t.test('keeps state in memory unless it is told otherwise', async (t) => {

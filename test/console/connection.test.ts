@@ -45,6 +45,22 @@ t.test('the page goes on when the service starts again, as the same caller', SLO
   t.match(await activityOf(page).innerText(), 'You are bob')
 })
 
+t.test('a catalog that does not load at the start is shown once it is mended', SLOW, async (t) => {
+  if (!hasChromium(t)) return
+  const catalog = await writeCatalog(t, { 'tools/a.ts': 'export default 5 +\n' })
+  const { url } = await startService(t, {}, { args: ['dev', catalog] })
+  const page = await openPage(t)
+  await page.setViewportSize({ width: 1280, height: 844 })
+  await page.goto(new URL('/', url).href)
+  const lists = page.getByRole('navigation', { name: 'Catalog' })
+  await lists.getByRole('alert').getByText('tools/a.ts').waitFor()
+  await checkViews(t, page, 'console-never-loaded')
+  await page.setViewportSize({ width: 1280, height: 844 })
+  await writeInPlace(catalog, 'tools/a.ts', toolModule('a'))
+  await lists.getByRole('link', { name: 'a' }).waitFor({ timeout: 60_000 })
+  await lists.getByRole('alert').waitFor({ state: 'detached' })
+})
+
 t.test('a service that checks tokens gets the token of the person', SLOW, async (t) => {
   if (!hasChromium(t)) return
   const catalog = await writeCatalog(t, {

@@ -1,10 +1,15 @@
 // The console of `trivet dev` on its built service: who may reach it, whom it picks, and what it says.
 
+import { writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { createStaticToken } from '../../src/access/static-token-file.ts'
+import { TASKS_CAPABILITY } from '../../src/protocol/tasks.ts'
 import { toolModule, writeByRename, writeCatalog, type Files } from '../helpers/catalog-folder.ts'
 import { until } from '../helpers/deadline.ts'
+import { makeFolder } from '../helpers/folder.ts'
 import { runService, startService } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'
 
@@ -18,6 +23,8 @@ export default defineTool({
 const SCOPED = WHOAMI.replace("'whoami'", "'scoped'")
   .replace('description', "scopes: ['books:write'], description")
 const FILES: Files = { 'tools/whoami.ts': WHOAMI, 'tools/scoped.ts': SCOPED }
+
+const HAS_TASKS = { 'io.modelcontextprotocol/clientCapabilities': TASKS_CAPABILITY }
 
 interface Answer { readonly status: number, readonly headers: object, readonly text: string }
 
@@ -68,7 +75,7 @@ async function openConsole (
     async tokenOf (caller: object): Promise<string> { return JSON.parse((await pick(caller)).text).token },
     async call (name: string, token?: string) {
       const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
-      return await post(t, service.url, { method: 'tools/call', params: { name }, headers })
+      return await post(t, service.url, { method: 'tools/call', params: { name }, headers, meta: HAS_TASKS })
     }
   }
 }
@@ -186,6 +193,52 @@ t.test('says what is wrong with the catalog, and where each primitive is', async
   await writeByRename(catalog, 'tools/whoami.ts', WHOAMI.replace("description: 'Says who calls.', ", ''))
   await until(async () => (await readState()).catalog.failure === undefined, 'the next load', 20_000)
   t.match((await readState()).catalog.advice, [{ file: 'tools/whoami.ts', place: '', message: /has no description/ }])
+})
+
+const LONG_WORK = `import { defineTool } from 'trivet'
+export default defineTool({ name: 'work', description: 'Works.', task: 'required', scopes: ['books:write'],
+  async run (_, ctx) { return await ctx.step('draft', () => 'a draft') } })`
+
+t.test('has the journal of a task, with its values where nobody needs a token', async (t) => {
+  const { at, call, tokenOf } = await openConsole(t, { files: { 'tools/work.ts': LONG_WORK } })
+  const token = await tokenOf({ subject: 'ada', scopes: ['books:write'] })
+  const { taskId } = (await call('work', token)).response.result
+  const read = async (headers = {}) => await get(at(`/console/tasks/${taskId}`), headers)
+  await until(async () => JSON.parse((await read()).text).status === 'completed', 'its end')
+  const { text, headers } = await read()
+  t.match(headers, { 'cache-control': 'no-store' })
+  t.match(JSON.parse(text), {
+    tool: 'work', values: true, principal: { subject: 'ada' }, journal: [{ key: 'draft', value: 'a draft' }]
+  })
+  t.equal((await read({ origin: 'http://localhost:5173' })).status, 403)
+  t.equal((await read({ host: 'tunnel.example' })).status, 403)
+  for (const id of ['none', '%00', '..%2fstate', 'x'.repeat(90)]) {
+    t.equal((await get(at(`/console/tasks/${id}`))).status, 404, id)
+  }
+})
+
+t.test('has no values of a task where tokens are checked', async (t) => {
+  const catalog = await writeCatalog(t, { 'tools/work.ts': LONG_WORK })
+  const { token, entry } = createStaticToken({
+    subject: 'ada', scopes: ['books:write'], expiresAt: new Date('2100-01-01T00:00:00Z')
+  })
+  const environment = { TRIVET_AUTH: 'tokens', TRIVET_AUTH_TOKENS: join(await makeFolder(t), 'tokens.yaml') }
+  await writeFile(environment.TRIVET_AUTH_TOKENS, `${entry}\n`)
+  const { url } = await startService(t, environment, { args: ['dev', catalog] })
+  const headers = { authorization: `Bearer ${token}` }
+  const call = { method: 'tools/call', params: { name: 'work' }, headers, meta: HAS_TASKS }
+  const { response } = await post(t, url, call)
+  const address = new URL(`/console/tasks/${response.result.taskId}`, url)
+  await until(async () => JSON.parse((await get(address)).text).status === 'completed', 'its end')
+  const { text } = await get(address)
+  t.match(JSON.parse(text), { values: false, journal: [{ key: 'draft', outcome: 'value' }] })
+  t.notMatch(text, /ada|a draft/)
+})
+
+t.test('says which scopes show what this caller does not see', async (t) => {
+  const asked = SCOPED.replace("'scoped'", "'asked'").replace('scopes:', "whenMissing: 'challenge', scopes:")
+  const { readState } = await openConsole(t, { files: { ...FILES, 'tools/asked.ts': asked } })
+  t.strictSame((await readState()).scoped, { 'tool:scoped': ['books:write'] })
 })
 
 t.test('moves aside where the endpoint is the root', async (t) => {

@@ -1,11 +1,9 @@
 // Loads a catalog from a folder: server.yaml, tools/, prompts/, resources/, skills/, apps/.
 
 import { createHash } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import type { CacheScope } from '../../protocol/primitives.ts'
 import type { CatalogContents } from '../compiled/contents.ts'
-import { CatalogError } from '../compiled/problem.ts'
 import { compileHierarchy } from '../compiled/scopes/scope-hierarchy.ts'
 import type { CompiledModules } from '../modules/compiled-module.ts'
 import { ModuleGraph } from '../modules/module-graph.ts'
@@ -14,12 +12,12 @@ import { filesOf, type ReusableModules } from '../modules/reusable-modules.ts'
 import { yieldToRequests } from '../../base/yield-to-requests.ts'
 import { APPS_FOLDER, readApps, type MadeApps } from './apps/read-apps.ts'
 import { findAppProblems } from './apps/tool-apps.ts'
+import { assertReadable } from './catalog-layout.ts'
 import { isReadme } from './catalog-parts.ts'
 import { CatalogReader } from './catalog-reader.ts'
-import { ruleOf } from './error-problem.ts'
 import { FILES_FOLDER } from './files/embedded-files.ts'
 import { addFingerprints, digestFiles, type FileDigests } from './files/file-digests.ts'
-import { isMissingPath, type FolderFile } from './files/folder-files.ts'
+import type { FolderFile } from './files/folder-files.ts'
 import { openPlainFiles } from './files/plain-files.ts'
 import { readSidecars, type ParsedSidecars } from './files/sidecars.ts'
 import { findRegistered, REGISTERING } from './module-definitions.ts'
@@ -80,7 +78,7 @@ const NO_MODULE = 'is no module: the names of modules end in .ts or .js, or such
 export async function loadFolder (
   root: string, options: FolderLoad, earlier: LoadedModules | undefined
 ): Promise<Loaded> {
-  await assertFolder(root)
+  await assertReadable(root)
   const { trivet, compiled, moduleDeadlineMs, onImport, maxResourceBytes, readFiles } = options
   const imported = new Set<string>()
   const graph = new ModuleGraph({
@@ -243,14 +241,4 @@ async function namesOf (root: string, modules: ReusableModules): Promise<Readonl
 
 function digestOf (values: unknown): string {
   return createHash('sha256').update(JSON.stringify(values)).digest('base64')
-}
-
-/** Throws a CatalogError that says why the folder cannot be read. */
-async function assertFolder (root: string): Promise<void> {
-  const rule = await readdir(root).then(() => undefined, (error: unknown) => {
-    return isMissingPath(error)
-      ? 'is not a folder; set TRIVET_CATALOG to the folder of the catalog, or write one by `npx trivet init`'
-      : `cannot be read: ${ruleOf(error)}`
-  })
-  if (rule !== undefined) throw new CatalogError([{ file: root, place: '', rule }])
 }

@@ -94,7 +94,7 @@ function IdentityForm ({ state }: CallerPanelProps) {
       <div class='row'>
         <button type='submit' class='primary'>Call as this caller</button>
         {identity.value !== undefined && (
-          <button type='button' onClick={() => chooseIdentity(undefined)}>As by default</button>
+          <button type='button' onClick={() => chooseIdentity(undefined)}>Call without a token</button>
         )}
       </div>
     </form>

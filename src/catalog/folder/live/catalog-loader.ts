@@ -3,6 +3,7 @@
 
 import type { LoadedCatalog } from '../../compiled/catalog.ts'
 import { CatalogCompiler, type CatalogCompilerOptions } from '../../compiled/compile-catalog.ts'
+import type { CatalogContents } from '../../compiled/contents.ts'
 import { createDependencyOpener } from '../../compiled/dependencies/dependency-opener.ts'
 import type { LoadGuard } from '../../compiled/load-guard.ts'
 import { CatalogError, type Problem } from '../../compiled/problem.ts'
@@ -35,6 +36,8 @@ export interface CatalogLoaderOptions
 export interface CatalogLoader {
   /** Rejects with a CatalogError that has every problem. */
   load (): Promise<LoadedCatalog>
+  /** Compiles contents that are not those of the folder. */
+  compile (contents: CatalogContents): Promise<LoadedCatalog>
   /** Finds how a catalog differs from the one that is served, by name. */
   nameChanges (loaded: LoadedCatalog): Promise<readonly string[]>
   /** Notes that a catalog is served. */
@@ -97,6 +100,7 @@ export function createCatalogLoader (
         throw error
       }
     },
+    compile: async (contents) => ({ contents, snapshot: await compiler.compile(contents) }),
     nameChanges: async (loaded) =>
       served === undefined ? [] : await findNamedChanges(served, loaded, yieldToRequests),
     noteServed ({ contents: { fileDigests }, snapshot }) { served = { snapshot, fileDigests } },

@@ -8,6 +8,7 @@ import { LIST_NAMES, type ListName } from '../../../protocol/notifications.ts'
 import type { Broadcast } from '../../../store/changes/broadcast.ts'
 import { findCatalogChange, type CatalogChange } from '../../compiled/catalog-change.ts'
 import { createCatalog, type Catalog, type LoadedCatalog } from '../../compiled/catalog.ts'
+import type { CatalogContents } from '../../compiled/contents.ts'
 import { createLoadGuard } from '../../compiled/load-guard.ts'
 import { CatalogError, type Problem } from '../../compiled/problem.ts'
 import { scopesToSee } from '../../compiled/scopes/access-rule.ts'
@@ -23,12 +24,14 @@ interface LiveCatalogOptions extends LiveListsOptions, CatalogLoaderOptions {
   /** Ends the first load when it aborts. */
   readonly signal?: AbortSignal
   readonly observer?: LoadObserver | undefined
+  /** Reads what is served until the first load succeeds. Absent: `openLiveCatalog` rejects then. */
+  readonly readSubstitute?: (() => Promise<CatalogContents>) | undefined
 }
 
 /** Is told of each load that ends. */
 export interface LoadObserver {
   served (loaded: LoadedCatalog): void
-  /** Called when the catalog before keeps serving. */
+  /** Called when the catalog before, or what takes its place, keeps serving. */
   failed (problems: readonly Problem[]): void
 }
 
@@ -39,7 +42,7 @@ interface ReloadFailure {
   readonly problem: Problem | undefined
 }
 
-/** How the reloads went. The first load does not count: there is no service without it. */
+/** How the reloads went. A first load counts if it fails and something else is served in its place. */
 export interface Reloads {
   readonly succeeded: number
   readonly failed: number
@@ -71,10 +74,10 @@ export interface LiveCatalog {
   close (): Promise<void>
 }
 
-/** Rejects with a CatalogError if the first load fails: there is no earlier catalog to serve. */
+/** Rejects with a CatalogError if the first load fails and nothing takes its place. */
 export async function openLiveCatalog (
   folder: CatalogFolder, broadcast: Broadcast, log: CatalogLog,
-  { signal, observer, ...options }: LiveCatalogOptions,
+  { signal, observer, readSubstitute, ...options }: LiveCatalogOptions,
   guard = createLoadGuard()
 ): Promise<LiveCatalog> {
   const loader = createCatalogLoader(folder, log, guard, options)
@@ -90,7 +93,8 @@ export async function openLiveCatalog (
   }, (err) => {
     log.warn({ catalog: folder.name, err }, 'some changes of the catalog may go unnoticed')
   })
-  const catalog = await unlessAborted(loader.load(), signal).then((first) => {
+  let firstError: unknown
+  const catalog = await unlessAborted(loadFirst(), signal).then((first) => {
     loader.noteServed(first)
     observer?.served(first)
     return createCatalog(first.snapshot)
@@ -103,9 +107,22 @@ export async function openLiveCatalog (
     name: folder.name, catalog, broadcast, announcer, log
   }, { ...options, yieldToRequests })
   let reloads: Reloads = { succeeded: 0, failed: 0, lastSuccessAt: clock.now() }
+  if (firstError !== undefined) {
+    log.error(noteFailure(firstError), 'catalog not loaded: nothing is served until its problems are fixed')
+  }
   startReloading = singleFlight(reloadWhileDirty)
   startReloading()
   logScopedPrimitives(catalog.current, log)
+
+  async function loadFirst (): Promise<LoadedCatalog> {
+    try {
+      return await loader.load()
+    } catch (error) {
+      if (readSubstitute === undefined) throw error
+      firstError = error
+      return await loader.compile(await readSubstitute())
+    }
+  }
 
   async function reloadWhileDirty (): Promise<void> {
     if (!isDirty || isClosed) return
@@ -144,14 +161,18 @@ export async function openLiveCatalog (
       await announcer.announce(change)
     } catch (error) {
       if (isClosed) return
-      const problems = error instanceof CatalogError ? error.problems : undefined
-      const failure = { at: clock.now(), problem: problems?.[0] }
-      reloads = { ...reloads, failed: reloads.failed + 1, failure }
-      // The message of a CatalogError has the problems too, and its stack has its message.
-      const cause = problems === undefined ? { err: error } : { problems }
-      observer?.failed(problems ?? [{ file: '', place: '', rule: messageOf(error) }])
-      log.error({ catalog: folder.name, ...cause }, 'catalog not reloaded: the one from before keeps serving')
+      log.error(noteFailure(error), 'catalog not reloaded: the one from before keeps serving')
     }
+  }
+
+  /** Returns what the log says of the failure. */
+  function noteFailure (error: unknown): object {
+    const problems = error instanceof CatalogError ? error.problems : undefined
+    const failure = { at: clock.now(), problem: problems?.[0] }
+    reloads = { ...reloads, failed: reloads.failed + 1, failure }
+    observer?.failed(problems ?? [{ file: '', place: '', rule: messageOf(error) }])
+    // The message of a CatalogError has the problems too, and its stack has its message.
+    return { catalog: folder.name, ...problems === undefined ? { err: error } : { problems } }
   }
 
   /** Returns `undefined` if the service closes: the catalog then stays as it is. */

@@ -1,11 +1,13 @@
-// What happened while a call ran: the states of its task, and its log.
+// What happened while a call ran: the states of its task, its journal, and its log.
 
 import { useEffect, useRef } from 'preact/hooks'
 import { isRecord } from '../connection/json.ts'
-import type { CallRecord, LogLine } from './call-record.ts'
+import { isOpen, type CallRecord, type LogLine } from './call-record.ts'
 import { toDuration } from './status.tsx'
+import { TaskJournal } from './task-journal.tsx'
 
-export function CallTrace ({ call: { moments, log, task } }: { readonly call: CallRecord }) {
+export function CallTrace ({ call }: { readonly call: CallRecord }) {
+  const { moments, log, task } = call
   return (
     <>
       {moments.length > 0 && (
@@ -18,6 +20,7 @@ export function CallTrace ({ call: { moments, log, task } }: { readonly call: Ca
           {task !== undefined && <p class='faint'>Task <code>{task.taskId}</code></p>}
         </section>
       )}
+      {task !== undefined && <TaskJournal task={task} isOpen={isOpen(call)} />}
       {log.length > 0 && (
         <details class='trace' open>
           <summary>Log <span class='note'>{log.length}</span></summary>

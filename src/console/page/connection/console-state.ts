@@ -23,6 +23,8 @@ export interface ConsoleState {
   readonly caller: { readonly subject?: string, readonly scopes: readonly string[] }
   /** All scopes that the catalog names. */
   readonly scopes: readonly string[]
+  /** The scopes that bring a primitive into the lists, by its key. */
+  readonly scoped: { readonly [key: string]: readonly string[] }
   readonly catalog: {
     readonly name: string
     readonly title?: string

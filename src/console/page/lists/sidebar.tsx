@@ -51,11 +51,10 @@ export function Sidebar () {
           {filter.value !== '' && `${found.value?.length ?? 0} found`}
         </div>
         {found.value?.length === 0 && listProblem.value === undefined && (
-          <p class='faint'>
-            {filter.value === '' ? 'This caller sees nothing.' : 'Nothing fits the filter.'}
-          </p>
+          <p class='faint'>{filter.value === '' ? 'Nothing is offered.' : 'Nothing fits the filter.'}</p>
         )}
         {groups.value.map(({ name, entries }) => <GroupList key={name} name={name} entries={entries} />)}
+        <Hidden />
       </div>
     </nav>
   )
@@ -137,13 +136,42 @@ const EntryLink = memo(({ fragment, title, name, isSelected, problems, advice }:
   </li>
 ))
 
+const MAX_HIDDEN = 100
+
+/** Says what this caller does not see, and why. */
+function Hidden () {
+  const { scoped = {} } = consoleState.value ?? {}
+  const seen = new Set(entries.value?.map(({ key }) => key))
+  const hidden = Object.entries(scoped).filter(([key]) => !seen.has(key))
+  if (entries.value === undefined || hidden.length === 0) return null
+  return (
+    <details class='report'>
+      <summary>Not seen by this caller <span class='note'>{hidden.length}</span></summary>
+      <ul class='problems'>
+        {hidden.slice(0, MAX_HIDDEN).map(([key, scopes]) => (
+          <li key={key}>
+            <code>{key.slice(key.indexOf(':') + 1)}</code>
+            <span class='faint'>needs {scopes.join(' ')}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
 /** Also shown where the lists are closed. */
 function Failure () {
-  const { failure, loadedAt = 0 } = consoleState.value?.catalog ?? {}
+  const { catalog: { failure, loadedAt = 0 } = {}, files = {} } = consoleState.value ?? {}
   if (failure === undefined) return null
+  const isEmpty = Object.keys(files).length === 0
   return (
     <section class='report failed' role='alert' aria-label='The last load failed'>
-      <p><strong>The last load failed.</strong> The catalog of {toClock(loadedAt)} is still served.</p>
+      <p>
+        <strong>The last load failed.</strong>{' '}
+        {isEmpty
+          ? 'Nothing is served until its problems are fixed.'
+          : `The catalog of ${toClock(loadedAt)} is still served.`}
+      </p>
       <ProblemList problems={failure.problems} />
     </section>
   )

@@ -94,18 +94,18 @@ function shownOf (primitive: ListedPrimitive) {
   }
 }
 
-/** The hints that a client sees, in words. */
+/** The hints that the definition gives, in words. */
 function badgesOf (primitive: ListedPrimitive): readonly string[] {
   const shown = shownOf(primitive)
-  const isTool = primitive.kind === 'tool'
-  const { annotations = {} } = isTool ? primitive.tool : {}
-  const { readOnlyHint = false, destructiveHint = true } = annotations
-  const { idempotentHint = false, openWorldHint = true } = annotations
+  const { annotations = {} } = primitive.kind === 'tool' ? primitive.tool : {}
+  const { readOnlyHint = false, destructiveHint, idempotentHint = false, openWorldHint } = annotations
   const hints = [
-    isTool && readOnlyHint && 'reads only',
-    isTool && !readOnlyHint && destructiveHint && 'may destroy',
-    isTool && !readOnlyHint && idempotentHint && 'idempotent',
-    isTool && openWorldHint && 'open world',
+    readOnlyHint && 'reads only',
+    !readOnlyHint && destructiveHint === true && 'may destroy',
+    !readOnlyHint && destructiveHint === false && 'destroys nothing',
+    !readOnlyHint && idempotentHint && 'idempotent',
+    openWorldHint === true && 'open world',
+    openWorldHint === false && 'closed world',
     isRecord(shown._meta?.ui) && 'screen',
     'mimeType' in shown && shown.mimeType,
     'size' in shown && `${shown.size} bytes`
