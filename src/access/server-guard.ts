@@ -3,6 +3,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { OutageSwitch } from '../base/outage-switch.ts'
+import { readRetryAfter } from '../base/retry-after.ts'
 import { timers } from '../base/time.ts'
 import { AuthenticationUnavailable } from './authentication.ts'
 
@@ -40,10 +41,10 @@ export class ServerBusy extends AuthenticationUnavailable {
 /** How long a server is not asked that has too much to do and does not say how long. */
 const RETRY_AFTER_MS = 1000
 
-/** Reads how long the server wants not to be asked, in milliseconds. A date is taken for the default. */
+/** Reads how long the server wants not to be asked, in milliseconds. */
 export function readRetryAfterMs ({ headers }: Response): number {
-  const text = headers.get('retry-after') ?? ''
-  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) * 1000 : RETRY_AFTER_MS
+  const afterMs = readRetryAfter(headers.get('retry-after') ?? undefined) ?? 0
+  return afterMs === 0 ? RETRY_AFTER_MS : afterMs
 }
 
 interface WaitingRequest {

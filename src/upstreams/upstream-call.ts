@@ -2,6 +2,7 @@
 
 import { setMaxListeners } from 'node:events'
 import type { Principal } from '../access/principal.ts'
+import { readRetryAfter } from '../base/retry-after.ts'
 import { pauseAfter } from '../base/retry.ts'
 import { clock, timers, type Timer } from '../base/time.ts'
 import { toError } from '../base/words.ts'
@@ -13,7 +14,6 @@ import { CallError, credentialFailed, mayPass, toUpstreamError } from './call-er
 import { CredentialError, type CredentialCaller, type CredentialHeaders } from './credentials/credential.ts'
 import { addCredential, isIdempotent } from './request-head.ts'
 import { findRedirect } from './redirect.ts'
-import { readRetryAfter } from './retry-after.ts'
 import type { CallTarget } from './target.ts'
 
 const MAX_REDIRECTS = 5

@@ -201,10 +201,12 @@ t.test('a 400 about one token refuses the token, and says nothing of the server'
 
 t.test('a server that wants to be asked less is asked again about the same token', async (t) => {
   const server = await start(t)
-  for (const [retryAfter, leastMs] of [['1', 999], ['soon', 999]] as const) {
+  const inThreeSeconds = () => new Date(Date.now() + 3000).toUTCString()
+  for (const [retryAfter, leastMs] of [['1', 999], ['soon', 999], [inThreeSeconds, 1900]] as const) {
     server.replaceAnswer(ENDPOINT, (response) => {
       server.replaceAnswer(ENDPOINT)
-      response.writeHead(429, { 'retry-after': retryAfter }).end()
+      const value = typeof retryAfter === 'string' ? retryAfter : retryAfter()
+      response.writeHead(429, { 'retry-after': value }).end()
     })
     const begin = performance.now()
     const verified = verifierOf(server).verify('unknown')

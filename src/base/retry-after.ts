@@ -1,6 +1,6 @@
-// When an upstream wants to be asked again.
+// When another server wants to be asked again.
 
-import { clock } from '../base/time.ts'
+import { clock } from './time.ts'
 
 const DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
