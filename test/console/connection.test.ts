@@ -20,7 +20,7 @@ t.test('the page goes on when the service starts again, as the same caller', SLO
   const catalog = await writeCatalog(t, {
     'tools/whoami.ts': toolModule('whoami', '', '(_, ctx) => "You are " + ctx.principal.subject')
   })
-  const environment = { PORT: String(await findFreePort()) }
+  const environment = { PORT: String(await findFreePort()), TRIVET_LOG_LEVEL: 'info' }
   const first = await startService(t, environment, { args: ['dev', catalog] })
   const page = await openPage(t)
   await page.setViewportSize({ width: 1280, height: 844 })
@@ -36,13 +36,15 @@ t.test('the page goes on when the service starts again, as the same caller', SLO
 
   await first.stop()
   await page.getByText('● The service does not answer').waitFor()
-  await startService(t, environment, { args: ['dev', catalog] })
+  const second = await startService(t, environment, { args: ['dev', catalog] })
   await page.getByText('● live').waitFor({ timeout: 60_000 })
   // The token of the first process is not valid any more.
   await call.click()
   await activityOf(page).getByRole('tab', { name: 'Last calls 2' }).waitFor()
   await untilStatus(page, /^done in/)
   t.match(await activityOf(page).innerText(), 'You are bob')
+  await until(() => /tools\/call whoami/.test(second.stdout()), 'the line of the call')
+  t.notMatch(second.stdout(), /\b401\b/, 'it was not sent')
 })
 
 t.test('a catalog that does not load at the start is shown once it is mended', SLOW, async (t) => {

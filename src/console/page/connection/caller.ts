@@ -4,6 +4,7 @@ import { computed, signal } from '@preact/signals'
 import { APPS_CAPABILITY } from '../../../protocol/apps.ts'
 import type { LogLevel } from '../../../protocol/log-levels.ts'
 import { TASKS_CAPABILITY } from '../../../protocol/tasks.ts'
+import { consoleState } from './console-state.ts'
 import { isRecord, type JsonObject } from './json.ts'
 import { keepInTab, readOfTab } from './tab-storage.ts'
 
@@ -77,20 +78,25 @@ export function toCapabilities (
 
 const tokens = new Map<string, Promise<string>>()
 
+/** A token dies with the process that made it. */
+function tokenKeyOf (chosen: Identity): string {
+  return JSON.stringify([consoleState.value?.sandboxKey, chosen])
+}
+
 /** Returns the value of the header, or `undefined` for a request without a token. */
 export async function toAuthorization (chosen: Identity | undefined): Promise<string | undefined> {
   if (bearerToken.value !== '') return `Bearer ${bearerToken.value}`
   if (chosen === undefined) return undefined
-  const key = JSON.stringify(chosen)
+  const key = tokenKeyOf(chosen)
   const token = tokens.get(key) ?? askForToken(chosen)
   tokens.set(key, token)
   token.catch(() => tokens.delete(key))
   return `Bearer ${await token}`
 }
 
-/** Forgets a token that the service refused: it dies with the process that made it. */
+/** Forgets a token that the service refused. */
 export function forgetToken (chosen: Identity): void {
-  tokens.delete(JSON.stringify(chosen))
+  tokens.delete(tokenKeyOf(chosen))
 }
 
 async function askForToken ({ subject, scopes, claims }: Identity): Promise<string> {

@@ -15,7 +15,7 @@ export interface ConsoleState {
   readonly endpoint: string
   /** The version of Trivet. */
   readonly version: string
-  /** What the sandbox of screens sends first. Another program at its address does not know it. */
+  /** Names the process. Its sandbox of screens sends it first: another program does not know it. */
   readonly sandboxKey: string
   /** `picked`: the page may choose who calls. `token`: the service checks tokens of an issuer. */
   readonly callers: 'picked' | 'token'
@@ -46,33 +46,35 @@ export const isServiceReachable = signal(true)
 
 const POLL_MS = 1000
 
+let etag: string | undefined
+
+export async function readState (): Promise<void> {
+  try {
+    // The document preloads the first state: only a request without options gets that.
+    const response = await fetch('/console/state', etag === undefined
+      ? {}
+      : { cache: 'no-store', headers: { 'if-none-match': etag } })
+    if (response.ok) {
+      etag = response.headers.get('etag') ?? undefined
+      const state: ConsoleState = await response.json()
+      consoleState.value = state
+    }
+    isServiceReachable.value = response.ok || response.status === 304
+  } catch {
+    isServiceReachable.value = false
+  }
+}
+
 /** Reads the state once a second while the page is visible. Resolves when it was read the first time. */
 export async function watchState (): Promise<void> {
-  let etag: string | undefined
-
-  async function read (): Promise<void> {
-    try {
-      // The document preloads the first state: only a request without options gets that.
-      const response = await fetch('/console/state', etag === undefined
-        ? {}
-        : { cache: 'no-store', headers: { 'if-none-match': etag } })
-      if (response.ok) {
-        etag = response.headers.get('etag') ?? undefined
-        const state: ConsoleState = await response.json()
-        consoleState.value = state
-      }
-      isServiceReachable.value = response.ok || response.status === 304
-    } catch {
-      isServiceReachable.value = false
-    }
-  }
-
   async function poll (): Promise<void> {
-    if (document.visibilityState === 'visible') await read()
+    if (document.visibilityState === 'visible') await readState()
     setTimeout(poll, POLL_MS)
   }
 
-  document.addEventListener('visibilitychange', () => { if (document.visibilityState === 'visible') read() })
-  await read()
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') readState()
+  })
+  await readState()
   setTimeout(poll, POLL_MS)
 }

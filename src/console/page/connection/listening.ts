@@ -3,6 +3,7 @@
 
 import { effect, signal, untracked } from '@preact/signals'
 import { caller, bearerToken } from './caller.ts'
+import { readState } from './console-state.ts'
 import { describeFailure } from './json.ts'
 import { request, type ServiceNotification } from './request.ts'
 
@@ -46,6 +47,8 @@ export function listen (onNotification: (notification: ServiceNotification) => v
         listeningProblem.value = problem
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
+        // The service may be another process by now, which refuses the token of the one before.
+        await readState()
       }
     }
 
