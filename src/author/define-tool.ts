@@ -84,7 +84,8 @@ export interface ToolOptions<I, O> extends CommonOptions {
    * - `fail`: the task fails, with an error that says so.
    * - `rerun`: another replica, or the same one after its restart, calls `run` again from its first line.
    *   Steps that had ended (`ctx.once`, `ctx.step`, `ctx.sleep`) and answers are not repeated. Put every
-   *   side effect into a step.
+   *   side effect into a step. The same happens when `run` fails because the store cannot be reached, and
+   *   throws no ToolError.
    *
    * A task also runs again from its first line after an answer of its client, and after a `ctx.sleep` of a
    * second or more, whatever this says. `fail` by default.

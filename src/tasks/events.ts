@@ -32,6 +32,9 @@ type OuterEvent =
   /** An operator wants the handler to run now. */
   | { readonly type: 'retried' }
 
+/** Why a run ends without an outcome, and when the next one begins. Without a pause it begins at once. */
+export interface Deferral extends Pick<TaskRecord, 'pause'> { readonly inMs: number }
+
 /** What the run of a handler says of itself. */
 export type RunEvent =
   /** The handler is about to be called. */
@@ -52,8 +55,8 @@ export type RunEvent =
     readonly asked: ReadonlyMap<string, string>
     readonly wakesAt: number | undefined
   }
-  /** A limit refuses the run for now. */
-  | { readonly type: 'deferred', readonly journal: JournalMembers, readonly inMs: number }
+  /** A limit or an outage of the store keeps the handler from its end, or this replica gives it back. */
+  | ({ readonly type: 'deferred', readonly journal: JournalMembers } & Deferral)
   /** The service is closing. */
   | { readonly type: 'stopped', readonly journal: JournalMembers }
   | { readonly type: 'expired', readonly journal: JournalMembers }

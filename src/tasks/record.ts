@@ -98,8 +98,8 @@ export interface TaskRecord extends TaskOrigin, JournalRecord {
   readonly losses: number
   /** When the handler runs again, in milliseconds since the epoch. */
   readonly wakesAt?: number | undefined
-  /** Why the task waits until then if its handler has not asked for it: a lost replica, or a limit. */
-  readonly pause?: 'loss' | 'limit' | undefined
+  /** Why the task waits until then if its handler has not asked for it: `outage` is one of the store. */
+  readonly pause?: 'loss' | 'limit' | 'outage' | undefined
   /** The questions so far, by the key that the client sees. */
   readonly questions: { readonly [key: string]: TaskQuestion }
   /** The caller's tokens for upstreams that say so. Dropped when the handler and its `undo` are over. */

@@ -12,11 +12,11 @@ import type { Outlet } from '../request/pipeline/caller.ts'
 import { HandlerTimeout, ServiceClosing, type Lifetime } from '../request/pipeline/lifetime.ts'
 import type { MessageSink } from '../store/changes/message-sink.ts'
 import { TaskJournal, type JournalOwner } from './journal.ts'
-import { TaskDeferred, TaskLost } from './no-outcome.ts'
+import { findOutageDeferral, TaskDeferred, TaskLost } from './no-outcome.ts'
 import { MAX_QUESTIONS } from './questions.ts'
 import { endOfRun, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
-import type { JournalMembers, RunEvent } from './events.ts'
+import type { Deferral, JournalMembers, RunEvent } from './events.ts'
 import type { TransitionDependencies, Transitions } from './transitions.ts'
 import { toStatusMessage } from './watches.ts'
 
@@ -50,7 +50,7 @@ export class TaskRun implements Outlet, JournalOwner {
   #stopReason: Error | undefined
   #message: string | undefined
   #progressAt = -Infinity
-  #deferMs: number | undefined
+  #deferral: Deferral | undefined
   #limitMs = 0
   #keeping: Promise<void> | undefined
   #renewing: Promise<void> | undefined
@@ -174,13 +174,13 @@ export class TaskRun implements Outlet, JournalOwner {
 
   /** Gives the task to the next replica that looks: its handler is not called here. */
   giveBack (): void {
-    this.#deferMs = 0
+    this.#deferral = { inMs: 0 }
     this.leaveUnanswered()
   }
 
   /** Returns the error for a run that a limit refuses for now. */
   toDeferral (retryAfterSeconds: number): Error {
-    this.#deferMs = retryAfterSeconds * 1000
+    this.#deferral = { inMs: retryAfterSeconds * 1000, pause: 'limit' }
     return new TaskDeferred()
   }
 
@@ -216,24 +216,25 @@ export class TaskRun implements Outlet, JournalOwner {
   }
 
   fail (error: ProtocolError): void {
-    if (this.#isExpired) this.#end(expired)
-    else if (this.#stopReason instanceof ServiceClosing) this.#end(stopped)
-    else this.#fail(error)
+    if (this.#isExpired) return this.#end(expired)
+    if (this.#stopReason instanceof ServiceClosing) return this.#end(stopped)
+    this.#deferral = findOutageDeferral(error, this.record)
+    if (this.#deferral === undefined) this.#fail(error)
+    else this.leaveUnanswered()
   }
 
   leaveUnanswered (): void {
-    const inMs = this.#deferMs
-    if (inMs === undefined) this.#finish(Promise.resolve())
-    else this.#end((journal) => ({ type: 'deferred', journal, inMs }))
+    const deferral = this.#deferral
+    if (deferral === undefined) this.#finish(Promise.resolve())
+    else this.#end((journal) => ({ type: 'deferred', journal, ...deferral }))
   }
 
   openStream (): MessageSink { throw new TypeError('a task has no stream') }
 
   async #assertCurrent (): Promise<void> {
-    const { transitions } = this.#dependencies
     // The process may be paused during the renewal too: the lease counts from its beginning.
     while (this.#stopReason === undefined && clock.monotonic() >= this.#leaseEndsAt) {
-      await transitions.insist(async () => await this.renew())
+      await this.#dependencies.transitions.insist(async () => await this.renew())
     }
     if (this.#stopReason !== undefined) throw this.#stopReason
   }

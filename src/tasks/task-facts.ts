@@ -7,7 +7,7 @@ import type { TaskKey } from './records.ts'
 import type { LeftReason } from './reports.ts'
 
 /** Why a task waits: `replica` for one that is ready, and that no replica has taken yet. */
-type WaitReason = 'question' | 'sleep' | 'loss' | 'limit' | 'replica'
+type WaitReason = 'question' | 'sleep' | 'loss' | 'limit' | 'outage' | 'replica'
 
 /** A task for operators, as JSON. Times are ISO 8601. */
 export interface TaskFacts {

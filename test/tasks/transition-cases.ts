@@ -248,7 +248,7 @@ export const CASES: readonly Case[] = [
   {
     row: 'running deferred → waiting',
     record: RUNNING,
-    event: { type: 'deferred', run: 3, journal: JOURNAL, inMs: 2000 },
+    event: { type: 'deferred', run: 3, journal: JOURNAL, inMs: 2000, pause: 'limit' },
     gives: { due: NOW + 2000, record: { isRunning: false, pause: 'limit', wakesAt: NOW + 2000 } }
   },
   {
@@ -339,7 +339,7 @@ export const CASES: readonly Case[] = [
   {
     row: 'undoing deferred → over',
     record: UNDOING,
-    event: { type: 'deferred', run: 3, journal: JOURNAL, inMs: 2000 },
+    event: { type: 'deferred', run: 3, journal: JOURNAL, inMs: 2000, pause: 'limit' },
     gives: { due: NOW + 2000, record: { isRunning: false, pause: 'limit' } }
   },
   {

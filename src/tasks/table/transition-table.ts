@@ -201,8 +201,8 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     from: ['running'],
     on: 'deferred',
     to: 'waiting',
-    change: (_, { journal, inMs }, now) => ({
-      ...journal, isRunning: false, pause: inMs > 0 ? 'limit' : undefined, wakesAt: now + inMs
+    change: (_, { journal, inMs, pause }, now) => ({
+      ...journal, isRunning: false, pause, wakesAt: now + inMs
     })
   }),
   row({

@@ -85,8 +85,8 @@ export const UNDO_ROWS: readonly TransitionRow[] = [
     from: ['undoing'],
     on: 'deferred',
     to: 'over',
-    change: (_, { journal, inMs }, now) => ({
-      ...toJournal(journal), isRunning: false, pause: inMs > 0 ? 'limit' : undefined, wakesAt: now + inMs
+    change: (_, { journal, inMs, pause }, now) => ({
+      ...toJournal(journal), isRunning: false, pause, wakesAt: now + inMs
     })
   }),
   row({
