@@ -54,10 +54,28 @@ t.test('waits for the mend of a catalog that does not load at the start', async 
   const list = async () => (await post(t, service.url, { method: 'tools/list' })).response.result
   t.strictSame((await list()).tools, [])
   t.match(await list(), { ttlMs: 0 }, 'no client keeps the empty list')
+  await writeByRename(catalog, 'tools/b.ts', 'const b = = 2\n')
+  await until(() => printed().split('catalog not loaded').length === 3, 'the next problem', 20_000)
   await writeByRename(catalog, 'tools/b.ts', toolModule('b'))
   const mend = /catalog reloaded: its problems are fixed.*\n {2}\+ tool a\n {2}\+ tool b\n/
   await until(() => mend.test(printed()), 'the mend', 20_000)
+  t.notMatch(printed(), '~ server.yaml')
   t.strictSame((await list()).tools.map(({ name }: { name: string }) => name), ['a', 'b'])
+})
+
+t.test('waits for the mend of server.yaml too', async (t) => {
+  const catalog = await writeCatalog(t, {
+    'server.yaml': 'name: shop\nscopes: [{ name: a, includes: [b] }, { name: b, includes: [a] }]\n',
+    'tools/b.ts': 'const b = = 1\n'
+  })
+  const service = await startService(t, { TRIVET_LOG_LEVEL: 'info' }, { args: ['dev', catalog] })
+  const printed = () => stripVTControlCharacters(service.stdout())
+  await until(() => /shop serves 0 tools/.test(printed()), 'the start')
+  t.match(printed(), /^ {2}tools\/b\.ts:1 /m)
+  await writeByRename(catalog, 'tools/b.ts', toolModule('b'))
+  await until(() => /^ {2}server\.yaml.*scope/m.test(printed()), 'the problem of the scopes', 20_000)
+  await writeByRename(catalog, 'server.yaml', 'name: shop\n')
+  await until(() => /its problems are fixed/.test(printed()), 'the mend', 20_000)
 })
 
 t.test('ends where no mend can be seen, and where there is no catalog', async (t) => {

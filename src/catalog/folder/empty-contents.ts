@@ -4,12 +4,13 @@ import type { CacheScope } from '../../protocol/primitives.ts'
 import type { CatalogContents, ServerSettings } from '../compiled/contents.ts'
 import { readServerSettings, toServerFile } from './server-yaml.ts'
 
-/** Has the name and the settings of server.yaml if that file has no problem. */
+/** Has the name of server.yaml, if that file can be read. Its other settings may be among the problems. */
 export async function readEmptyContents (root: string, openCacheScope: CacheScope): Promise<CatalogContents> {
-  const server = await readServerSettings(root, openCacheScope)
-    .catch(() => toServerFile(root, {}, openCacheScope))
+  const settings = toServerFile(root, {}, openCacheScope)
+  const { info: { name, title, version } } = await readServerSettings(root).catch(() => settings)
   // A client must not keep the empty lists.
-  return createEmptyContents({ ...server, listTtlMs: 0 })
+  const info = { name, version, ...title !== undefined && { title } }
+  return createEmptyContents({ ...settings, info, listTtlMs: 0 })
 }
 
 export function createEmptyContents (server: ServerSettings): CatalogContents {

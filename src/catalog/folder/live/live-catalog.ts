@@ -94,6 +94,7 @@ export async function openLiveCatalog (
     log.warn({ catalog: folder.name, err }, 'some changes of the catalog may go unnoticed')
   })
   let firstError: unknown
+  let isSubstituted = false
   const catalog = await unlessAborted(loadFirst(), signal).then((first) => {
     loader.noteServed(first)
     observer?.served(first)
@@ -107,9 +108,7 @@ export async function openLiveCatalog (
     name: folder.name, catalog, broadcast, announcer, log
   }, { ...options, yieldToRequests })
   let reloads: Reloads = { succeeded: 0, failed: 0, lastSuccessAt: clock.now() }
-  if (firstError !== undefined) {
-    log.error(noteFailure(firstError), 'catalog not loaded: nothing is served until its problems are fixed')
-  }
+  if (isSubstituted) logNotLoaded(firstError)
   startReloading = singleFlight(reloadWhileDirty)
   startReloading()
   logScopedPrimitives(catalog.current, log)
@@ -120,6 +119,7 @@ export async function openLiveCatalog (
     } catch (error) {
       if (readSubstitute === undefined) throw error
       firstError = error
+      isSubstituted = true
       return await loader.compile(await readSubstitute())
     }
   }
@@ -143,6 +143,7 @@ export async function openLiveCatalog (
       if (change === undefined) return next.snapshot.dependencies?.retire()
       loader.noteServed(next)
       observer?.served(next)
+      isSubstituted = false
       acceptLists()
       const { succeeded, failed, failure } = reloads
       reloads = { succeeded: succeeded + 1, failed, lastSuccessAt: clock.now() }
@@ -161,8 +162,13 @@ export async function openLiveCatalog (
       await announcer.announce(change)
     } catch (error) {
       if (isClosed) return
-      log.error(noteFailure(error), 'catalog not reloaded: the one from before keeps serving')
+      if (isSubstituted) logNotLoaded(error)
+      else log.error(noteFailure(error), 'catalog not reloaded: the one from before keeps serving')
     }
+  }
+
+  function logNotLoaded (error: unknown): void {
+    log.error(noteFailure(error), 'catalog not loaded: nothing is served until its problems are fixed')
   }
 
   /** Returns what the log says of the failure. */

@@ -44,7 +44,10 @@ export async function findNamedChanges (
     lines.push(...changes.map(([sign, key]) => `${sign} ${kind} ${key}`))
   }
   const others = [...edited].filter((file) => !defining.has(file))
-  const hasNewSettings = JSON.stringify(before.snapshot.server) !== JSON.stringify(snapshot.server)
+  // Before a first load that succeeds, other settings than those of the file are served.
+  const hasFiles = before.fileDigests.size > 0
+  const hasNewSettings = hasFiles &&
+    JSON.stringify(before.snapshot.server) !== JSON.stringify(snapshot.server)
   const files = [
     ...others.map((file) => `${before.fileDigests.has(file) ? '~' : '+'} ${file}`),
     ...hasNewSettings ? ['~ server.yaml'] : []
