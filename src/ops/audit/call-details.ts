@@ -67,7 +67,8 @@ function errorOf ({ protocolError }: Ending): string | undefined {
 }
 
 function readResult ({ result }: Ending): unknown {
-  if (result === undefined) return undefined
+  // An undo has no result.
+  if (result === undefined || result.length === 0) return undefined
   if (result.length > MAX_READ_LENGTH) return `${result.length} bytes of JSON`
   return toContents(JSON.parse(String(result)))
 }

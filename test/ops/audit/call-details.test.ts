@@ -57,6 +57,7 @@ t.test('shows the arguments, and of the result what its author has made', async 
     [{ contents: [{ uri: 'a://b', text: '[1,2]' }, { uri: 'a://c', text: '{no' }] }, [[1, 2], '{no']],
     [{ resultType: 'task', taskId: 'x' }, { resultType: 'task', taskId: 'x' }]
   ]) t.strictSame(detailsOf({ args, result }), { arguments: args, result: shown })
+  t.strictSame(detailsOf({ ending: { result: '' } }), {}, 'an undo has no result')
   t.strictSame(detailsOf({}), {})
 })
 
