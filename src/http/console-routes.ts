@@ -69,7 +69,7 @@ export function registerConsole (app: FastifyInstance, source: ConsoleSource, en
     own.get(`${FOLDER}/state`, (request, reply) => sendState(source.readState(), request, reply))
     own.get<{ Params: { id: string } }>(`${FOLDER}/tasks/:id`, async ({ params: { id } }, reply) => {
       const recording = await source.readTask(id)
-      if (recording === undefined) return reply.callNotFound()
+      if (recording === undefined) return reply.code(404).type('text/plain').send('There is no such task\n')
       return reply.header('cache-control', 'no-store').send(recording)
     })
     own.post(`${FOLDER}/callers`, { bodyLimit: MAX_BODY_BYTES }, ({ body }, reply) => {

@@ -66,7 +66,13 @@ t.test('a catalog that does not load at the start is shown once it is mended', S
 t.test('a service that checks tokens gets the token of the person', SLOW, async (t) => {
   if (!hasChromium(t)) return
   const catalog = await writeCatalog(t, {
-    'tools/whoami.ts': toolModule('whoami', '', '(_, ctx) => "You are " + ctx.principal.subject')
+    'tools/whoami.ts': toolModule('whoami', '', '(_, ctx) => "You are " + ctx.principal.subject'),
+    'tools/scoped.ts': toolModule('scoped', "scopes: ['more']"),
+    'tools/work.ts': toolModule('work', "task: 'required'", `async (_, ctx) => {
+      await ctx.step('draft', () => 'a draft')
+      await ctx.step('check', () => { throw new Error('a cause') }).catch(() => {})
+      return 'worked'
+    }`)
   })
   const file = join(await makeFolder(t), 'tokens.yaml')
   const expiresAt = new Date('2100-01-01T00:00:00Z')
@@ -79,6 +85,7 @@ t.test('a service that checks tokens gets the token of the person', SLOW, async 
   await page.goto(new URL('/', url).href)
   const catalogLists = page.getByRole('navigation', { name: 'Catalog' })
   await catalogLists.getByRole('alert').waitFor()
+  t.notMatch(await catalogLists.innerText(), 'Not seen', 'nothing is known of the lists')
   await page.locator('.caller summary').click()
   await page.getByLabel('Access token').fill(token)
   await page.keyboard.press('Enter')
@@ -88,6 +95,13 @@ t.test('a service that checks tokens gets the token of the person', SLOW, async 
   await page.keyboard.press('Control+Enter')
   await untilStatus(page, /^done in/)
   t.match(await activityOf(page).innerText(), 'You are ada')
+  await catalogLists.getByText('Not seen by this caller 1').waitFor()
+  await selectKey(page, 'tool:work')
+  await page.getByRole('main').getByRole('heading', { name: 'work', level: 2 }).waitFor()
+  await page.keyboard.press('Control+Enter')
+  await activityOf(page).getByText('worked').first().waitFor()
+  const journal = activityOf(page).getByRole('region', { name: 'Journal' })
+  t.match(await journal.innerText(), /step\s+draft\s+done\s+step\s+check\s+failed/, 'without values')
   await page.reload()
   await catalogLists.getByRole('alert').waitFor()
   t.notMatch(await page.evaluate('JSON.stringify({ ...sessionStorage, ...localStorage })'), token)

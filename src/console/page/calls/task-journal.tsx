@@ -35,9 +35,10 @@ export function TaskJournal ({ task: { taskId, status, lastUpdatedAt }, isOpen }
       const isVisible = document.visibilityState === 'visible'
       const next = isVisible ? await readRecording(taskId) : undefined
       if (isGone) return
-      if (next !== undefined) setRecording(next)
+      if (next !== undefined) setRecording(next === 'unknown' ? undefined : next)
+      if (next === 'unknown') return
       // The work of a task that has ended may be undone for a while.
-      if (isOpen || !isVisible || next?.undo === 'due') timer = setTimeout(read, POLL_MS)
+      if (isOpen || next === undefined || next.undo === 'due') timer = setTimeout(read, POLL_MS)
     }
     read()
     return () => {
@@ -86,26 +87,26 @@ function JournalLines ({ heading, lines }: JournalLinesProps) {
 
 const KINDS: { readonly [kind: string]: string } = { ask: 'question' }
 
+const ENDS: { readonly [kind: string]: string } = { step: 'done', ask: 'answered', sleep: 'over' }
+
 const MAX_VALUE = 300
 
-function describeOutcome ({ kind, outcome, value, failure = {} }: JournalLine): string {
-  const { name = '', message = '' } = failure
-  switch (outcome) {
-    case 'value': return cut(JSON.stringify(value))
-    case 'failure': return cut(`${name}: ${message}`)
-    case 'nothing': return kind === 'sleep' ? 'over' : 'done'
-    default: return 'not yet'
-  }
+/** Where tokens are checked, there are no values. */
+function describeOutcome ({ kind, outcome, value, failure: { name, message } = {} }: JournalLine): string {
+  if (outcome === 'open') return 'not yet'
+  if (outcome === 'failure') return message === undefined ? 'failed' : cut(`${name}: ${message}`)
+  return value === undefined ? ENDS[kind] ?? 'over' : cut(JSON.stringify(value))
 }
 
 function cut (text: string): string {
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text
 }
 
-/** Resolves to `undefined` if the service does not answer, or does not know the task. */
-async function readRecording (taskId: string): Promise<TaskRecording | undefined> {
+/** Resolves to `undefined` if the service does not answer. */
+async function readRecording (taskId: string): Promise<TaskRecording | 'unknown' | undefined> {
   try {
     const response = await fetch(`/console/tasks/${encodeURIComponent(taskId)}`, { cache: 'no-store' })
+    if (response.status === 404) return 'unknown'
     return response.ok ? await response.json() : undefined
   } catch {
     return undefined

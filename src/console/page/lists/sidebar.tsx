@@ -7,17 +7,14 @@ import { toClock } from '../header.tsx'
 import { memo } from '../parts/memo.ts'
 import { entries, listProblem, select, selectedKey, toFragment } from './catalog.ts'
 import { ENTRY_GROUPS, type ServedEntry } from './entries.ts'
+import { filter, isWanted } from './filter.ts'
+import { HiddenList } from './hidden-list.tsx'
 import { reportOf } from './problems.ts'
-
-const filter = signal('')
 
 /** Whether the lists are open on a narrow screen, where they hide what is selected. */
 const isOpen = signal(false)
 
-const found = computed(() => {
-  const words = filter.value.toLowerCase().split(/\s+/).filter((word) => word !== '')
-  return entries.value?.filter(({ searched }) => words.every((word) => searched.includes(word)))
-})
+const found = computed(() => entries.value?.filter(({ searched }) => isWanted(searched)))
 
 const groups = computed(() => ENTRY_GROUPS.map(
   (name) => ({ name, entries: found.value?.filter(({ group }) => group === name) ?? [] })
@@ -54,7 +51,7 @@ export function Sidebar () {
           <p class='faint'>{filter.value === '' ? 'Nothing is offered.' : 'Nothing fits the filter.'}</p>
         )}
         {groups.value.map(({ name, entries }) => <GroupList key={name} name={name} entries={entries} />)}
-        <Hidden />
+        <HiddenList />
       </div>
     </nav>
   )
@@ -135,29 +132,6 @@ const EntryLink = memo(({ fragment, title, name, isSelected, problems, advice }:
     </a>
   </li>
 ))
-
-const MAX_HIDDEN = 100
-
-/** Says what this caller does not see, and why. */
-function Hidden () {
-  const { scoped = {} } = consoleState.value ?? {}
-  const seen = new Set(entries.value?.map(({ key }) => key))
-  const hidden = Object.entries(scoped).filter(([key]) => !seen.has(key))
-  if (entries.value === undefined || hidden.length === 0) return null
-  return (
-    <details class='report'>
-      <summary>Not seen by this caller <span class='note'>{hidden.length}</span></summary>
-      <ul class='problems'>
-        {hidden.slice(0, MAX_HIDDEN).map(([key, scopes]) => (
-          <li key={key}>
-            <code>{key.slice(key.indexOf(':') + 1)}</code>
-            <span class='faint'>needs {scopes.join(' ')}</span>
-          </li>
-        ))}
-      </ul>
-    </details>
-  )
-}
 
 /** Also shown where the lists are closed. */
 function Failure () {
