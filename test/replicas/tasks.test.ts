@@ -17,6 +17,8 @@ const LEASE_MS = 1000
 /** Steps begin after the grace time, when the call is a task. */
 const FIRST_STEP_MS = CONSTANTS.taskGraceMs + 100
 const STEPS = 6
+/** The replica is lost in this step: it has time for that on a busy machine. */
+const LONG_STEP_MS = 1000
 const FORM = "elicit.form({ message: 'Who?', schema: { type: 'object', properties: {} } })"
 
 /** Notes what happens in a file, with the process. */
@@ -27,7 +29,7 @@ const toTools = (file: string) => {
     await new Promise((done) => setTimeout(done, ${FIRST_STEP_MS}))
     let text = ''
     for (let i = 0; i < ${STEPS}; i++) text += await ctx.step('step ' + i, {}, async () => {
-      note('step ' + i); await new Promise((done) => setTimeout(done, 200)); return i })
+      note('step ' + i); await new Promise((done) => setTimeout(done, i === 2 ? ${LONG_STEP_MS} : 200)); return i })
     return text }`
   return {
     reruns: ["task: 'required', onReplicaLoss: 'rerun'", steps],

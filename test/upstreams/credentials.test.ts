@@ -12,8 +12,8 @@ import { Upstream } from '../../src/upstreams/upstream.ts'
 import { ADA } from './open-upstream.ts'
 import { startUpstream, type UpstreamServer } from './upstream-server.ts'
 
-function open (t: Test, { url }: UpstreamServer, credential: Credential) {
-  const limits = { timeoutMs: 300 }
+function open (t: Test, { url }: UpstreamServer, credential: Credential, timeoutMs = 10_000) {
+  const limits = { timeoutMs }
   const definition = defineUpstream({ name: 'crm', url, auth: { type: 'none' }, allowPrivate: true, limits })
   const settings = { values: new Map(), secrets: new Map(), isComplete: true }
   const compiled = compileUpstream(definition, settings, (place, rule) => t.fail(`${place}: ${rule}`))
@@ -133,7 +133,7 @@ t.test('a credential that does not come is a timeout, and its signal aborts', as
       t.equal(one.signal.aborted, false)
       return await new Promise(() => {})
     }
-  })
+  }, 300)
   await t.rejects(crm.fetch(ADA, 'x'), { code: 'timeout' })
   t.equal(caller?.signal.aborted, true)
   t.equal(crm.running, 0)
