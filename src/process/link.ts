@@ -3,8 +3,11 @@
 import { withinDeadline } from '../base/deadline.ts'
 import { messageOf } from '../base/words.ts'
 
-/** How long the other side may take to answer, in milliseconds. */
-const ANSWER_MS = 2000
+/**
+ * How long the other side may take to answer, in milliseconds. Within this time a parent on a busy machine
+ * gives up a worker that hangs, and answers.
+ */
+const ANSWER_MS = 4000
 
 interface LinkQuestion {
   readonly value?: unknown
