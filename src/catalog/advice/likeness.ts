@@ -10,20 +10,38 @@ export function findAlike (descriptions: readonly string[]): Array<number | unde
   const sets = descriptions.map(toWords)
   const uses = new Map<string, number>()
   for (const words of sets) for (const word of words) uses.set(word, (uses.get(word) ?? 0) + 1)
-  /** The sets so far, by each of their rare words. */
-  const byRareWord = new Map<string, number[]>()
+  /** The sets so far, in ascending order, by each of their rare words. */
+  const byRareWord = new Map<string, RareUse[]>()
   return sets.map((words, index) => {
     if (words.size < MIN_WORDS) return undefined
-    const rareWords = toRareWords(words, uses)
-    const likely = [...new Set(rareWords.flatMap((word) => byRareWord.get(word) ?? []))]
-    for (const word of rareWords) {
-      const users = byRareWord.get(word)
-      if (users === undefined) byRareWord.set(word, [index])
-      else users.push(index)
+    const compared = new Set<number>()
+    let first = index
+    for (const [position, word] of toRareWords(words, uses).entries()) {
+      const earlier = byRareWord.get(word) ?? []
+      byRareWord.set(word, earlier)
+      const left = words.size - position
+      for (const other of earlier) {
+        if (other.index >= first) break
+        const most = Math.min(left, other.left)
+        if (toLikeness(most, words.size, other.words.size) < ALIKE || compared.has(other.index)) continue
+        compared.add(other.index)
+        if (likeness(words, other.words) >= ALIKE) first = other.index
+      }
+      earlier.push({ index, words, left })
     }
-    return likely.toSorted((a, b) => a - b)
-      .find((other) => likeness(words, sets[other] ?? new Set()) >= ALIKE)
+    return first === index ? undefined : first
   })
+}
+
+/** That a set has a rare word. */
+interface RareUse {
+  readonly index: number
+  readonly words: ReadonlySet<string>
+  /**
+   * How many of its words, in the order of their rareness, are from this one on. If it is the first one that
+   * another set has too, they have no more in common.
+   */
+  readonly left: number
 }
 
 /**
@@ -43,6 +61,9 @@ function toWords (text: string): ReadonlySet<string> {
 
 /** Words that both have, of the words that one of them has. */
 function likeness (one: ReadonlySet<string>, other: ReadonlySet<string>): number {
-  const common = [...one].filter((word) => other.has(word)).length
-  return common / (one.size + other.size - common)
+  let common = 0
+  for (const word of one) if (other.has(word)) common++
+  return toLikeness(common, one.size, other.size)
 }
+
+const toLikeness = (common: number, size: number, otherSize: number) => common / (size + otherSize - common)
