@@ -54,6 +54,7 @@ export default defineTool({
   }
 })
 `,
+  'tools/nap.ts': toolModule('nap', "task: 'required'", 'async (_, ctx) => { await ctx.sleep(600_000) }'),
   'tools/report.ts': `import { defineTool, elicit } from 'trivet'
 export default defineTool({
   name: 'report', description: 'Writes a report.', task: 'required', relayQuestions: false,
@@ -157,6 +158,14 @@ t.test('a task is cancelled', SLOW, async (t) => {
   await untilStatus(page, /^asks you/)
   await activityOf(page).getByRole('button', { name: 'Cancel', exact: true }).click()
   await untilStatus(page, /^cancelled/)
+
+  // The service asks for a look in half a minute.
+  await selectKey(page, 'tool:nap')
+  await page.getByRole('main').getByRole('heading', { name: 'nap', level: 2 }).waitFor()
+  await page.getByRole('main').getByRole('button', { name: 'Call', exact: true }).click()
+  await activityOf(page).getByText('not yet').waitFor()
+  await activityOf(page).getByRole('button', { name: 'Cancel', exact: true }).click()
+  await activityOf(page).locator('.head .chip').filter({ hasText: /^cancelled/ }).waitFor({ timeout: 10_000 })
 })
 
 t.test('without tasks and questions the host says so to the service', SLOW, async (t) => {

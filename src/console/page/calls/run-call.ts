@@ -78,6 +78,7 @@ export async function answerCall (id: number, inputResponses: JsonObject): Promi
     fail(id, error)
   } finally {
     answering.delete(id)
+    lookSoon.get(id)?.()
   }
 }
 
@@ -87,6 +88,7 @@ export async function cancelCall (id: number): Promise<void> {
   if (call.task !== undefined) {
     addMoment(id, 'asked to cancel')
     await sendForTask(id, 'tasks/cancel', {}).catch((error: unknown) => fail(id, error))
+    lookSoon.get(id)?.()
     return
   }
   // The end of the connection cancels the request.
@@ -213,14 +215,25 @@ async function lookAtTask (id: number): Promise<TaskView> {
   }
 }
 
-/** Looks at the task at its own interval, until it has ended. */
+/** Ends the wait for the next look at a task, by the id of its call. */
+const lookSoon = new Map<number, () => void>()
+
+async function waitToLook (id: number, ms: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    lookSoon.set(id, resolve)
+    setTimeout(resolve, ms)
+  })
+  lookSoon.delete(id)
+}
+
+/** Looks at the task at its own interval and after each change of the person, until it has ended. */
 async function followTask (id: number, first: TaskView): Promise<void> {
   let task = first
   let lost = 0
   for (;;) {
     showTask(id, task)
     if (isTerminal(task.status)) return endTask(id, task)
-    await new Promise((resolve) => setTimeout(resolve, task.pollIntervalMs ?? DEFAULT_POLL_MS))
+    await waitToLook(id, task.pollIntervalMs ?? DEFAULT_POLL_MS)
     if (callOf(id) === undefined) return settle(id, undefined)
     try {
       task = await lookAtTask(id)
