@@ -105,7 +105,6 @@ function badgesOf (primitive: ListedPrimitive): readonly string[] {
     !readOnlyHint && destructiveHint === false && 'destroys nothing',
     !readOnlyHint && idempotentHint && 'idempotent',
     openWorldHint === true && 'open world',
-    openWorldHint === false && 'closed world',
     isRecord(shown._meta?.ui) && 'screen',
     'mimeType' in shown && shown.mimeType,
     'size' in shown && `${shown.size} bytes`
