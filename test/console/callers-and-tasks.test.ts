@@ -107,6 +107,12 @@ t.test('another caller sees another list, and may be anybody', SLOW, async (t) =
   await page.reload()
   await catalog.getByRole('link', { name: 'pay' }).waitFor()
   t.match(await page.locator('.caller summary').innerText(), 'bob', 'a reload keeps the caller')
+  await activity.getByRole('tab', { name: 'curl' }).click()
+  t.match(await activity.innerText(), 'It lacks the token')
+  await activity.getByRole('button', { name: 'Repeat' }).click()
+  await untilStatus(page, /^done in/)
+  await activity.getByText("-H 'authorization: Bearer").waitFor()
+  t.notMatch(await activity.innerText(), 'It lacks the token')
   t.strictSame(problems, [])
 })
 

@@ -6,6 +6,7 @@ import { toCurl } from '../connection/curl.ts'
 import { chooseIdentity, identity } from '../connection/caller.ts'
 import { consoleState } from '../connection/console-state.ts'
 import { isRecord } from '../connection/json.ts'
+import type { SentRequest } from '../connection/request.ts'
 import { fillDraft } from '../form/drafts.ts'
 import { entryByKey, select } from '../lists/catalog.ts'
 import { Code, JsonCode } from '../parts/code.tsx'
@@ -153,7 +154,19 @@ function Answer ({ call }: CallViewProps) {
         : <JsonCode value={sent.message} label='Request as JSON' />)}
       {view === 'curl' && (sent === undefined
         ? <p class='faint'>Nothing was sent.</p>
-        : <Code text={toCurl(sent)} label='The request as a curl command' />)}
+        : <CurlCommand call={call} sent={sent} />)}
     </Tabs>
+  )
+}
+
+function CurlCommand ({ call, sent }: CallViewProps & { readonly sent: SentRequest }) {
+  const lacksToken = call.caller.identity !== undefined && sent.headers.authorization === undefined
+  return (
+    <>
+      <Code text={toCurl(sent)} label='The request as a curl command' />
+      {lacksToken && (
+        <p class='warn'>It lacks the token, which no reload keeps. Repeat the call for a new one.</p>
+      )}
+    </>
   )
 }
