@@ -147,7 +147,8 @@ async function openService (
   const state = await openServiceState(basis, lifecycle, openTransport)
   const { backend, live, catalog, credentials } = state
   const files = await lifecycle.open(openFiles(config, state))
-  const tasks = lifecycle.add(openTasks(state, credentials.taskTokens(catalog)))
+  const onMessage = authorConsole && authorConsole.taskLog.add.bind(authorConsole.taskLog)
+  const tasks = lifecycle.add(openTasks(state, credentials.taskTokens(catalog), onMessage))
   authorConsole?.showTasks(async (id, about) => await tasks.operator.record(id, about))
   const measures = await openMeasures(state, own ?? {}, tasks)
   const { lifetimes, openStreams, limiter, storePart, metrics, tracer } = measures

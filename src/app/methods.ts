@@ -8,15 +8,19 @@ import { createHandles } from '../store/records/handles.ts'
 import { waitWithin } from '../ops/config/config.ts'
 import { redact } from '../ops/audit/redaction.ts'
 import type { UpstreamTokens } from '../tasks/calls/upstream-tokens.ts'
-import { createTasks, type Tasks } from '../tasks/tasks.ts'
+import { createTasks, type Tasks, type TasksOptions } from '../tasks/tasks.ts'
 import type { OpenedState } from './state.ts'
 
 /** How long a request without tasks waits for its call, in milliseconds: hosts give up after a minute. */
 const MAX_WAIT_MS = 25_000
 
-/** @param upstreamTokens absent: tasks keep no tokens for upstreams. */
+/**
+ * @param upstreamTokens absent: tasks keep no tokens for upstreams.
+ * @param onMessage is told the log messages of tasks.
+ */
 export function openTasks (
-  { config, backend, catalog, sealer, log, clock }: OpenedState, upstreamTokens?: UpstreamTokens
+  { config, backend, catalog, sealer, log, clock }: OpenedState, upstreamTokens?: UpstreamTokens,
+  onMessage?: TasksOptions['onMessage']
 ): Tasks {
   const { store, dueTimes, broadcast } = backend
   const answers = new WeakMap<Snapshot, boolean>()
@@ -45,6 +49,7 @@ export function openTasks (
     snapshot: () => catalog.current,
     isUsed,
     ...(upstreamTokens !== undefined && { upstreamTokens }),
+    ...(onMessage !== undefined && { onMessage }),
     auditedArguments (name, args) {
       const rule = catalog.current.primitives.tools.find(({ key }) => key === name)?.audit
       return rule?.hasValues === true ? redact(args, rule.secretNames) : undefined

@@ -9,6 +9,7 @@ import type { ConsoleFile, ConsoleSource } from '../http/console-routes.ts'
 import { CatalogReport, type ServedFacts } from './catalog-report.ts'
 import type { PickedCaller, PickedCallers } from './picked-callers.ts'
 import { toSandbox } from './sandbox.ts'
+import { TaskLog } from './task-log.ts'
 
 const TYPES: { readonly [extension: string]: string } = {
   '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml'
@@ -35,6 +36,7 @@ export interface ConsoleOptions {
 export class AuthorConsole implements ConsoleSource {
   readonly files: ReadonlyMap<string, ConsoleFile>
   readonly report = new CatalogReport()
+  readonly taskLog = new TaskLog()
   /** Tells the sandbox of this process from the page of another program. */
   readonly #sandboxKey = random.name(KEY_BYTES)
   readonly #options: ConsoleOptions
@@ -50,10 +52,12 @@ export class AuthorConsole implements ConsoleSource {
   /** Called when the service has its tasks, which open after the console. */
   showTasks (readTask: TaskReader): void { this.#readTask = readTask }
 
-  /** Where tokens are checked, nobody has shown one here: the values are left out. */
+  /** Where tokens are checked, nobody has shown one here: values and the log are left out. */
   async readTask (id: string): Promise<object | undefined> {
     const { version: trivet, callers } = this.#options
-    return (await this.#readTask?.(id, { trivet, hasValues: callers !== undefined }))?.recording
+    const hasValues = callers !== undefined
+    const { recording } = await this.#readTask?.(id, { trivet, hasValues }) ?? {}
+    return recording && { recording, log: hasValues ? this.taskLog.of(id) : [] }
   }
 
   readState (): string {

@@ -25,7 +25,7 @@ export interface ConsoleSource {
   readState (): string
   /** Returns a token for a caller. Throws a TypeError that says what was expected. */
   pick (caller: unknown): string
-  /** Resolves to the recording of a task. `undefined` for a task that is unknown. */
+  /** Resolves to the recording and the log of a task. `undefined` for a task that is unknown. */
   readTask (id: string): Promise<object | undefined>
   /**
    * Returns the page that shows a screen.
@@ -68,9 +68,9 @@ export function registerConsole (app: FastifyInstance, source: ConsoleSource, en
     own.addHook('onRequest', refuseOtherPages)
     own.get(`${FOLDER}/state`, (request, reply) => sendState(source.readState(), request, reply))
     own.get<{ Params: { id: string } }>(`${FOLDER}/tasks/:id`, async ({ params: { id } }, reply) => {
-      const recording = await source.readTask(id)
-      if (recording === undefined) return reply.code(404).type('text/plain').send('There is no such task\n')
-      return reply.header('cache-control', 'no-store').send(recording)
+      const task = await source.readTask(id)
+      if (task === undefined) return reply.code(404).type('text/plain').send('There is no such task\n')
+      return reply.header('cache-control', 'no-store').send(task)
     })
     own.post(`${FOLDER}/callers`, { bodyLimit: MAX_BODY_BYTES }, ({ body }, reply) => {
       try {

@@ -1,7 +1,7 @@
 // Why a run of a task ends without an outcome.
 
 import { random } from '../base/time.ts'
-import type { ProtocolError } from '../protocol/errors.ts'
+import { TaskNotReadable, type ProtocolError } from '../protocol/errors.ts'
 import { RequestCancelled } from '../request/pipeline/lifetime.ts'
 import { StoreUnavailable } from '../store/records/state-store.ts'
 import type { Deferral } from './events.ts'
@@ -17,6 +17,11 @@ export class TaskLost extends RequestCancelled {
 
 /** A limit refuses the run for now. The task runs later. */
 export class TaskDeferred extends RequestCancelled {}
+
+/** For a replica of a newer release that has begun the next run. Throws any other error again. */
+export function toUnread (error: unknown): undefined {
+  if (!(error instanceof TaskNotReadable)) throw error
+}
 
 /** How long after an outage of the store the handler runs again at the latest, in milliseconds. */
 const OUTAGE_MS = 5000

@@ -4,15 +4,13 @@
 import type { KeptTokensByName } from '../access/token-exchange.ts'
 import { clock } from '../base/time.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
-import {
-  resultTooLarge, TaskNotReadable, tooManyQuestions, type ProtocolError
-} from '../protocol/errors.ts'
+import { resultTooLarge, tooManyQuestions, type ProtocolError } from '../protocol/errors.ts'
 import type { Progress } from '../protocol/notifications.ts'
 import type { Outlet } from '../request/pipeline/caller.ts'
 import { HandlerTimeout, ServiceClosing, type Lifetime } from '../request/pipeline/lifetime.ts'
 import type { MessageSink } from '../store/changes/message-sink.ts'
 import { TaskJournal, type JournalOwner } from './journal.ts'
-import { findOutageDeferral, TaskDeferred, TaskLost } from './no-outcome.ts'
+import { findOutageDeferral, TaskDeferred, TaskLost, toUnread } from './no-outcome.ts'
 import { MAX_QUESTIONS } from './questions.ts'
 import { endOfRun, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
@@ -28,6 +26,8 @@ export interface TaskRunDependencies extends Pick<
   readonly patienceMs: number
   /** Called with the progress of a run. */
   onProgress (key: TaskKey, progress: Progress): void
+  /** Called with the log messages of a run, as notifications. Absent: they are dropped. */
+  onMessage? (taskId: string, notification: string): void
   /** Called when the handler has ended. @param writing settles with the last write of the run. */
   onEnd (run: TaskRun, writing: Promise<void>): void
 }
@@ -186,8 +186,8 @@ export class TaskRun implements Outlet, JournalOwner {
 
   onPending (lifetime: Lifetime): void { this.attach(lifetime) }
 
-  /** Drops the log message: a task has no stream to its client. */
-  notify (): void {}
+  /** A task has no stream to its client. */
+  notify (json: string): void { this.#dependencies.onMessage?.(this.key.id, json) }
 
   progress (progress: Progress): void {
     this.#message = toStatusMessage(progress)
@@ -293,8 +293,3 @@ export class TaskRun implements Outlet, JournalOwner {
 
 const expired = (journal: JournalMembers) => ({ type: 'expired', journal }) as const
 const stopped = (journal: JournalMembers) => ({ type: 'stopped', journal }) as const
-
-/** A replica of a newer release has begun the next run. */
-function toUnread (error: unknown): undefined {
-  if (!(error instanceof TaskNotReadable)) throw error
-}

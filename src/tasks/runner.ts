@@ -128,7 +128,8 @@ export class TaskRunner {
     const { record, record: { tool, args, requestId, client } } = stored
     const run = TaskRun.resume(this.#dependencies, key, stored, stored.heldAt)
     const sender = toSender(record)
-    const { reports, upstreamTokens } = this.#dependencies
+    const { reports, upstreamTokens, onMessage } = this.#dependencies
+    const logLevel = onMessage === undefined ? undefined : 'debug'
     upstreamTokens?.attach(sender.principal, record.upstreamTokens ?? {}, run.keepTokens.bind(run))
     run.onEnd(release)
     this.add(run)
@@ -136,7 +137,7 @@ export class TaskRunner {
     const { revision, capabilities: clientCapabilities, info: clientInfo } = client
     const caller: Caller = {
       ...sender,
-      envelope: { revision, clientCapabilities, clientInfo, logLevel: undefined, progressToken: undefined },
+      envelope: { revision, clientCapabilities, clientInfo, logLevel, progressToken: undefined },
       requestId,
       log: log.child({ reqId: requestId })
     }

@@ -25,7 +25,8 @@ import { Transitions } from './transitions.ts'
 import { TaskWatches } from './watches.ts'
 
 export interface TasksOptions extends Pick<
-  TaskRunnerDependencies, 'dueTimes' | 'log' | 'isUsed' | 'maxRuns' | 'patienceMs' | 'upstreamTokens'
+  TaskRunnerDependencies,
+  'dueTimes' | 'log' | 'isUsed' | 'maxRuns' | 'patienceMs' | 'upstreamTokens' | 'onMessage'
 > {
   readonly store: StateStore
   /** Seals the records of tasks. */

@@ -64,6 +64,7 @@ export default defineTool({
     const { tone } = await ctx.ask({ tone: elicit.form({ message: 'Which tone?', schema: {
       type: 'object', required: ['tone'],
       properties: { tone: { type: 'string', enum: ['dry', 'warm'] } } } }) })
+    ctx.log.notice('The tone is known', { tone: tone.content?.tone })
     await ctx.sleep(1500)
     return tone.action === 'accept' ? \`A \${tone.content.tone} report.\` : 'No report.'
   }
@@ -151,6 +152,7 @@ t.test('a task is followed, asks, and ends', SLOW, async (t) => {
   const journal = activity.getByRole('region', { name: 'Journal' })
   await journal.getByText('over').waitFor()
   t.match(await journal.innerText(), /step\s+draft\s+"a draft"\s+question\s+tone\s+{.*"warm".*}\s+sleep\s+0\s+over/)
+  t.match(await activity.getByRole('list', { name: 'Log of the task' }).innerText(), /The tone is known .*warm/)
   t.match(await activity.getByRole('region', { name: 'Timeline' }).innerText(), /input_required[^]*answered tone[^]*completed/)
   await checkViews(t, page, 'console-task-end')
   t.strictSame(problems, [])

@@ -197,19 +197,28 @@ t.test('says what is wrong with the catalog, and where each primitive is', async
 
 const LONG_WORK = `import { defineTool } from 'trivet'
 export default defineTool({ name: 'work', description: 'Works.', task: 'required', scopes: ['books:write'],
-  async run (_, ctx) { return await ctx.step('draft', () => 'a draft') } })`
+  async run (_, ctx) {
+    ctx.log.debug('first', { of: 'run' })
+    await ctx.sleep(1000)
+    ctx.log.warning('second')
+    return await ctx.step('draft', () => 'a draft')
+  } })`
 
 t.test('has the journal of a task, with its values where nobody needs a token', async (t) => {
   const { at, call, tokenOf } = await openConsole(t, { files: { 'tools/work.ts': LONG_WORK } })
   const token = await tokenOf({ subject: 'ada', scopes: ['books:write'] })
   const { taskId } = (await call('work', token)).response.result
   const read = async (headers = {}) => await get(at(`/console/tasks/${taskId}`), headers)
-  await until(async () => JSON.parse((await read()).text).status === 'completed', 'its end')
+  await until(async () => JSON.parse((await read()).text).recording.status === 'completed', 'its end')
   const { text, headers } = await read()
   t.match(headers, { 'cache-control': 'no-store' })
-  t.match(JSON.parse(text), {
-    tool: 'work', values: true, principal: { subject: 'ada' }, journal: [{ key: 'draft', value: 'a draft' }]
-  })
+  const { recording, log } = JSON.parse(text)
+  t.match(recording, { tool: 'work', values: true, principal: { subject: 'ada' } })
+  t.match(recording.journal, [{ kind: 'sleep', outcome: 'nothing' }, { key: 'draft', value: 'a draft' }])
+  // The second run begins with the first line again.
+  t.match(log.slice(-2), [
+    { level: 'debug', data: { message: 'first', of: 'run' } }, { level: 'warning', data: 'second' }
+  ])
   t.equal((await read({ origin: 'http://localhost:5173' })).status, 403)
   t.equal((await read({ host: 'tunnel.example' })).status, 403)
   for (const id of ['none', '%00', '..%2fstate', 'x'.repeat(90)]) {
@@ -229,9 +238,10 @@ t.test('has no values of a task where tokens are checked', async (t) => {
   const call = { method: 'tools/call', params: { name: 'work' }, headers, meta: HAS_TASKS }
   const { response } = await post(t, url, call)
   const address = new URL(`/console/tasks/${response.result.taskId}`, url)
-  await until(async () => JSON.parse((await get(address)).text).status === 'completed', 'its end')
+  await until(async () => JSON.parse((await get(address)).text).recording.status === 'completed', 'its end')
   const { text } = await get(address)
-  t.match(JSON.parse(text), { values: false, journal: [{ key: 'draft', outcome: 'value' }] })
+  t.match(JSON.parse(text).recording, { values: false, journal: [{}, { key: 'draft', outcome: 'value' }] })
+  t.strictSame(JSON.parse(text).log, [])
   t.notMatch(text, /ada|a draft/)
 })
 

@@ -1,9 +1,10 @@
-// The journal of a task: what its handler came to, and what came of it. The protocol does not carry it:
-// GET /console/tasks/ID.
+// The journal of a task: what its handler came to, and what came of it; and its log. The protocol does not
+// carry them.
 
 import { useEffect, useState } from 'preact/hooks'
 import { CopyButton } from '../parts/code.tsx'
-import type { TaskView } from './call-record.ts'
+import type { LogLine, TaskView } from './call-record.ts'
+import { LogLines } from './log-lines.tsx'
 
 /** A step, a question or a sleep. */
 interface JournalLine {
@@ -22,23 +23,30 @@ interface TaskRecording {
   readonly undoJournal?: readonly JournalLine[]
 }
 
+/** What GET /console/tasks/ID answers. */
+interface TaskDetails {
+  readonly recording: TaskRecording
+  /** What the handler logged after its call was answered. */
+  readonly log: readonly LogLine[]
+}
+
 interface TaskJournalProps { readonly task: TaskView, readonly isOpen: boolean }
 
 const POLL_MS = 1000
 
 export function TaskJournal ({ task: { taskId, status, lastUpdatedAt }, isOpen }: TaskJournalProps) {
-  const [recording, setRecording] = useState<TaskRecording | undefined>(undefined)
+  const [details, setDetails] = useState<TaskDetails | undefined>(undefined)
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
     let isGone = false
     const read = async () => {
       const isVisible = document.visibilityState === 'visible'
-      const next = isVisible ? await readRecording(taskId) : undefined
+      const next = isVisible ? await readDetails(taskId) : undefined
       if (isGone) return
-      if (next !== undefined) setRecording(next === 'unknown' ? undefined : next)
+      if (next !== undefined) setDetails(next === 'unknown' ? undefined : next)
       if (next === 'unknown') return
       // The work of a task that has ended may be undone for a while.
-      if (isOpen || next === undefined || next.undo === 'due') timer = setTimeout(read, POLL_MS)
+      if (isOpen || next === undefined || next.recording.undo === 'due') timer = setTimeout(read, POLL_MS)
     }
     read()
     return () => {
@@ -46,9 +54,18 @@ export function TaskJournal ({ task: { taskId, status, lastUpdatedAt }, isOpen }
       clearTimeout(timer)
     }
   }, [taskId, status, lastUpdatedAt, isOpen])
-  if (recording === undefined) return null
+  if (details === undefined) return null
+  const { recording, recording: { journal, undoJournal }, log } = details
+  return (
+    <>
+      {(journal.length > 0 || undoJournal !== undefined) && <Journal recording={recording} />}
+      <LogLines name='Log of the task' log={log} />
+    </>
+  )
+}
+
+function Journal ({ recording }: { readonly recording: TaskRecording }) {
   const { journal, undoJournal } = recording
-  if (journal.length === 0 && undoJournal === undefined) return null
   return (
     <section class='trace' aria-label='Journal'>
       <JournalLines heading='Journal' lines={journal} />
@@ -103,7 +120,7 @@ function cut (text: string): string {
 }
 
 /** Resolves to `undefined` if the service does not answer. */
-async function readRecording (taskId: string): Promise<TaskRecording | 'unknown' | undefined> {
+async function readDetails (taskId: string): Promise<TaskDetails | 'unknown' | undefined> {
   try {
     const response = await fetch(`/console/tasks/${encodeURIComponent(taskId)}`, { cache: 'no-store' })
     if (response.status === 404) return 'unknown'
