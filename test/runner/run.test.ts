@@ -39,6 +39,11 @@ const folder = t.testdir({
     t.test('follows', async (t) => {
       t.equal(shared.starts, process.env.STARTS === undefined ? 1 : 2)
     })`,
+  'odd-message.test.ts': `import t from 'tap'
+    t.test('odd', async (t) => {
+      t.ok(true, 'a\\u2028b \\\\ #')
+      t.ok(false, 'c\\u2029d')
+    })`,
   'uncaught.test.ts': `import t from 'tap'
     const pause = async () => await new Promise((resolve) => setTimeout(resolve, 200))
     t.test('listens itself', async (t) => {
@@ -125,6 +130,15 @@ t.test('runs the files of a group one after the other, in one process', async (t
   t.match(failing.output, /^not ok 2 - \S+second\.test\.ts #/m)
   t.match(failing.output, /^# \{ total: 4, pass: 3, fail: 1 \}$/m)
   t.equal(failing.exitCode, 1)
+})
+
+t.test('counts assertions whose messages have other ends of lines', async (t) => {
+  const args = [`--import=${LOADER}`, ...toPaths(['odd-message.test.ts'])]
+  const { exitCode, output } = await start(args, { TAP: '1' })
+  t.match(output, /^ {4}ok 1 - a b \\\\ \\#$/m)
+  t.match(output, /^ {4}not ok 2 - c d$/m)
+  t.match(output, /^# \{ total: 2, pass: 1, fail: 1 \}$/m)
+  t.equal(exitCode, 1)
 })
 
 t.test('counts an error that nobody has caught as one of the running test', async (t) => {

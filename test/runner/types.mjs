@@ -34,7 +34,14 @@ export async function resolve (specifier, context, nextResolve) {
 const TYPESCRIPT = "import{createRequire}from'node:module';" +
   "export default createRequire(import.meta.url)('./wasm.js')"
 
+/** Escapes messages as tap does. Its parser passes over a message that has another end of a line. */
+const ESCAPING = 'export const esc = (text) => ' +
+  String.raw`text.replace(/[\u2028\u2029]/g, ' ').replace(/\\/g, '\\\\').replace(/#/g, '\\#')`
+
 export async function load (url, context, nextLoad) {
+  if (url.endsWith('/@tapjs/core/dist/esm/esc.js')) {
+    return { format: 'module', source: ESCAPING, shortCircuit: true }
+  }
   if (url.endsWith('/@swc/wasm-typescript/wasm.js')) {
     return { format: 'module', source: TYPESCRIPT, shortCircuit: true }
   }
