@@ -3,9 +3,11 @@
 // tap's own command line takes three times the CPU time: it starts a process for each file, and adds
 // loaders to it and to all that it starts.
 //
-//   node test/runner/run.mjs [--checks] [--timeout=SECONDS] [FILE...]
+//   node test/runner/run.mjs [--checks] [--again] [--timeout=SECONDS] [FILE...]
 //
-// With --checks lint, type check and conformance run beside the tests. `npm run build` must have run before.
+// With --checks lint, type check and conformance run beside the tests. With --again a file that failed beside
+// others is run once more, alone: the counts are those of the second run, and both are shown.
+// `npm run build` must have run before.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,6 +23,8 @@ const GROUP = fileURLToPath(new URL('group.mjs', import.meta.url))
 
 /** The long tests mostly wait for other processes: half of the jobs are theirs, and do not fill the cores. */
 const JOBS = Math.ceil(availableParallelism() * 2.5)
+/** If more jobs fail, the machine was not too busy: none is run again. */
+const MAX_AGAIN = 3
 /** The most files that share a process. */
 const GROUP_FILES = 16
 
@@ -28,6 +32,7 @@ const { values: options, positionals: files } = parseArgs({
   allowPositionals: true,
   options: {
     checks: { type: 'boolean', default: false },
+    again: { type: 'boolean', default: false },
     // On a busy machine the test that installs and builds a clean copy takes minutes.
     timeout: { type: 'string', default: '900' }
   }
@@ -203,19 +208,35 @@ const results = []
 /** @param takeNext takes a job from the list. One half of the workers begins at its end. */
 async function work (takeNext) {
   for (let job = takeNext(); job !== undefined; job = takeNext()) {
-    const result = await run(job, join(logs, String(jobs.length)))
-    const { name, passed, failed, skipped, seconds, cpuSeconds } = result
-    const mark = failed > 0 ? 'FAILED' : 'ok    '
-    const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`
-    const cpu = cpuSeconds === undefined ? '' : `, ${cpuSeconds.toFixed(1)} s of CPU`
-    console.log(`${mark} ${name}: ${counts} in ${seconds.toFixed(1)} s${cpu}`)
-    results.push(result)
+    results.push(await runAndTell(job, join(logs, String(jobs.length))))
+  }
+}
+
+async function runAndTell (job, log) {
+  const result = await run(job, log)
+  const { name, passed, failed, skipped, seconds, cpuSeconds } = result
+  const mark = failed > 0 ? 'FAILED' : 'ok    '
+  const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`
+  const cpu = cpuSeconds === undefined ? '' : `, ${cpuSeconds.toFixed(1)} s of CPU`
+  console.log(`${mark} ${name}: ${counts} in ${seconds.toFixed(1)} s${cpu}`)
+  return { ...result, job }
+}
+
+/** A busy machine makes tests miss their time. What fails alone too is no matter of time. */
+async function runFailedAgain () {
+  const failed = results.filter((result) => result.failed > 0)
+  if (failed.length > MAX_AGAIN) return
+  for (const result of failed.filter(({ job }) => job.hasCounts === true)) {
+    printFailure(result)
+    console.log(`\nonce more, alone: ${result.name}`)
+    results[results.indexOf(result)] = await runAndTell(result.job, join(logs, 'again'))
   }
 }
 
 await Promise.all(Array.from(
   { length: JOBS }, async (_, index) => await work(() => index % 2 === 0 ? jobs.shift() : jobs.pop())
 ))
+if (options.again) await runFailedAgain()
 rmSync(logs, { recursive: true })
 
 for (const result of results.filter(({ failed }) => failed > 0)) printFailure(result)

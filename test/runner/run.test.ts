@@ -23,6 +23,11 @@ const folder = t.testdir({
   'throws-late.ts': "console.log('# { total: 7, pass: 7 }')\nsetImmediate(() => { throw new Error('late') })",
   'leaves.ts': `${SLEEPER}console.log('# { total: 1, pass: 1 }')\nprocess.exit()`,
   'hangs.ts': `${SLEEPER}setInterval(() => {}, 1000)`,
+  'unsteady.ts': `import { existsSync, writeFileSync } from 'node:fs'
+    const isSecond = existsSync(import.meta.filename + '.ran')
+    writeFileSync(import.meta.filename + '.ran', '')
+    console.log(isSecond ? '# { total: 2, pass: 2 }' : 'not ok 1 - late\\n# { total: 2, pass: 1, fail: 1 }')
+    process.exit(isSecond ? 0 : 1)`,
   'first.test.ts': `import t from 'tap'
     const shared = {}
     Object.assign(globalThis, { shared })
@@ -104,6 +109,21 @@ t.test('counts what failed, broke off or ended without counts, and shows it at t
   t.match(output, /throws-late\.ts: exit code 1\n[^]*Error: late/)
   t.match(output, /\n11 passed, 5 failed\n$/)
   t.equal(exitCode, 1)
+})
+
+t.test('runs what failed once more, alone, if asked to', async (t) => {
+  const paths = toPaths(['passes.ts', 'unsteady.ts', 'fails.ts'])
+  const { exitCode, output } = await start([RUNNER, '--again', ...paths])
+  t.match(output, /^FAILED \S+unsteady\.ts: 1 passed, 1 failed[^]*\nnot ok 1 - late\n/m, 'the first run is shown')
+  t.match(output, /^once more, alone: \S+unsteady\.ts\nok {5}\S+unsteady\.ts: 2 passed, 0 failed/m)
+  t.match(output, /^once more, alone: \S+fails\.ts\nFAILED /m)
+  t.match(output, /\n6 passed, 2 failed\n$/)
+  t.equal(exitCode, 1)
+  t.match(await start([RUNNER, '--again', ...toPaths(['passes.ts', 'unsteady.ts'])]), {
+    exitCode: 0, output: /\n5 passed, 0 failed\n$/
+  })
+  const many = toPaths(['fails.ts', 'fails.ts', 'ends-early.ts', 'throws-late.ts'])
+  t.notMatch((await start([RUNNER, '--again', ...many])).output, 'once more', 'if few fail')
 })
 
 t.test('ends the processes that a file leaves behind', async (t) => {
