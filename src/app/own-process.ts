@@ -40,8 +40,8 @@ export interface ProcessFacts {
   /** The token of operators who change tasks at the admin address. Without it nobody can. */
   readonly adminToken?: string | undefined
   /**
-   * Whether the author of the catalog looks on: the log shows the arguments and the result of each call, and
-   * a catalog with problems does not end the start, if its files are watched.
+   * Whether the service is for the author of the catalog. The log then shows the arguments and the result of
+   * each call. A catalog with problems does not end the start, if its files are watched.
    */
   readonly isForAuthor?: boolean | undefined
 }

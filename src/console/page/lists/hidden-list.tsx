@@ -6,7 +6,7 @@ import { entries, listProblem } from './catalog.ts'
 import { isWanted } from './filter.ts'
 
 const hidden = computed(() => {
-  // Of lists that could not be read nothing is known.
+  // Nothing is known of lists that could not be read.
   if (entries.value === undefined || listProblem.value !== undefined) return []
   const seen = new Set(entries.value.map(({ key }) => key))
   return Object.entries(consoleState.value?.scoped ?? {}).filter(([key]) => !seen.has(key))
