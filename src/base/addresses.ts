@@ -32,14 +32,15 @@ function has (list: BlockList, address: string): boolean {
 export function isInside (host: string): boolean {
   if (/(?:^|\.)localhost\.?$/.test(host)) return true
   const address = withoutBrackets(host)
-  return isIP(address) !== 0 && has(INSIDE, address)
+  if (isIP(address) === 0) return false
+  return [address, ...embeddedIn(address)].some((one) => has(INSIDE, one))
 }
 
 /** Addresses that belong to no server on the internet, beside those inside: RFC 6890 and its updates. */
 const RESERVED = toBlockList([
   '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24',
-  '240.0.0.0/4', '::/96', '64:ff9b:1::/48', '100::/64', '2001::/23', '2001:db8::/32', '2002::/16',
-  '3fff::/20', 'fec0::/10'
+  '240.0.0.0/4', '::/96', '::ffff:0:0:0/96', '64:ff9b:1::/48', '100::/64', '100:0:0:1::/64', '2001::/23',
+  '2001:db8::/32', '2002::/16', '3fff::/20', '5f00::/16', 'fec0::/10'
 ])
 
 /**
@@ -52,7 +53,7 @@ const NEVER = toBlockList([
   'fd20:ce::254/128'
 ])
 
-/** The prefix of IPv4 addresses that a translator reaches: RFC 6052. */
+/** The public prefix of IPv4 addresses that a translator reaches: RFC 6052. */
 const TRANSLATED = toBlockList(['64:ff9b::/96'])
 
 /**
@@ -61,20 +62,55 @@ const TRANSLATED = toBlockList(['64:ff9b::/96'])
  */
 export function isReachable (host: string, allowPrivate: boolean): boolean {
   const address = withoutBrackets(host)
-  const family = isIP(address)
-  if (family === 0) return true
-  if (has(TRANSLATED, address)) return isReachable(toTranslated(address), allowPrivate)
-  if (has(NEVER, address)) return false
+  if (isIP(address) === 0) return true
+  const embedded = embeddedIn(address)
+  if (has(TRANSLATED, address)) return embedded.every((one) => isReachable(one, allowPrivate))
+  if (has(NEVER, address) || embedded.some((one) => has(NEVER, one))) return false
   return allowPrivate || !(has(INSIDE, address) || has(RESERVED, address))
 }
 
-/** The IPv4 address in the last 32 bits of an IPv6 address. */
-function toTranslated (address: string): string {
-  // The URL parser writes an address in one way only: without a dotted part.
+/** Where the bytes of an IPv4 address are in the IPv6 addresses of a prefix. */
+const EMBEDDED: ReadonlyArray<readonly [prefix: string, ...places: ReadonlyArray<readonly number[]>]> = [
+  // Compatible and translated addresses, and the public prefix of translators: RFC 4291, 2765 and 6052.
+  ['::/96', [12, 13, 14, 15]],
+  ['::ffff:0:0:0/96', [12, 13, 14, 15]],
+  ['64:ff9b::/96', [12, 13, 14, 15]],
+  // A translator's prefix within the local one has 48, 56, 64 or 96 bits: RFC 6052, section 2.2.
+  ['64:ff9b:1::/48', [6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15]],
+  // 6to4: RFC 3056.
+  ['2002::/16', [2, 3, 4, 5]],
+  // Teredo: RFC 4380. The address of the client has its bits inverted.
+  ['2001::/32', [4, 5, 6, 7], [12, 13, 14, 15]]
+]
+const TEREDO = toBlockList(['2001::/32'])
+const PREFIXES = EMBEDDED.map(([prefix, ...places]) => ({ list: toBlockList([prefix]), places }))
+/** The other bytes of an address with a shorter prefix are zero: they are no address of a host. */
+const ZEROS = toBlockList(['0.0.0.0/8'])
+
+/** Returns the IPv4 addresses that an IPv6 address may stand for at a translator or the end of a tunnel. */
+function embeddedIn (address: string): string[] {
+  if (isIP(address) !== 6) return []
+  const places = PREFIXES.find(({ list }) => has(list, address))?.places ?? []
+  if (places.length === 0) return []
+  const bytes = toGroups(address).flatMap(toBytes)
+  const mask = has(TEREDO, address) ? 255 : 0
+  const embedded = places.map((place) => place.map((at) => (bytes[at] ?? 0) ^ (at > 11 ? mask : 0)).join('.'))
+  return has(TRANSLATED, address) ? embedded : embedded.filter((one) => !has(ZEROS, one))
+}
+
+/** Returns the eight groups of an IPv6 address. The URL parser writes an address in one way only. */
+export function toGroups (address: string): readonly string[] {
   const { hostname } = new URL(`http://[${address.replace(/%.*$/, '')}]`)
-  const [high = '', low = ''] = hostname.slice(1, -1).split(':').slice(-2)
-  const bits = [high, low].map((group) => Number.parseInt(group === '' ? '0' : group, 16))
-  return bits.flatMap((group) => [group >> 8, group & 255]).join('.')
+  const [head = [], tail = []] = hostname.slice(1, -1).split('::').map(
+    (part) => part.split(':').filter((group) => group !== '')
+  )
+  return [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail]
+}
+
+/** Returns the two bytes of a group. */
+export function toBytes (group: string): readonly number[] {
+  const number = Number.parseInt(group, 16)
+  return [number >> 8, number & 255]
 }
 
 /** Whether only this machine can reach the address that a server listens on. */

@@ -3,6 +3,7 @@
 
 import { isIP } from 'node:net'
 import { isAnonymous, ownerOf, type Principal } from '../access/principal.ts'
+import { toBytes, toGroups } from '../base/addresses.ts'
 
 /** Who sent a request, and from which address. */
 export interface Sender {
@@ -58,19 +59,4 @@ function toIPv6Network (groups: readonly string[]): string | undefined {
   return text.startsWith('0:0:0:0:0:ffff:')
     ? toNetwork(groups.slice(6).flatMap(toBytes).join('.'))
     : `${groups.slice(0, 4).join(':')}::/64`
-}
-
-/** The eight groups of an IPv6 address. The URL parser writes an address in one way only. */
-function toGroups (address: string): readonly string[] {
-  const { hostname } = new URL(`http://[${address.replace(/%.*$/, '')}]`)
-  const [head = [], tail = []] = hostname.slice(1, -1).split('::').map(
-    (part) => part.split(':').filter((group) => group !== '')
-  )
-  return [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail]
-}
-
-/** An IPv4 address within an IPv6 address is two groups of two bytes. */
-function toBytes (group: string): readonly number[] {
-  const number = Number.parseInt(group, 16)
-  return [number >> 8, number & 255]
 }
