@@ -75,7 +75,8 @@ function findLoss (original: unknown, place: string, within: readonly object[]):
 
 /** Asks as `JSON.stringify` does: primitive values have the method of their prototype. */
 function hasToJson (value: unknown): value is { toJSON (key: string): unknown } {
-  if (value === null || value === undefined) return false
+  // The form of a Buffer is a list of numbers: a model can do nothing with it.
+  if (value === null || value === undefined || ArrayBuffer.isView(value)) return false
   if (typeof value !== 'object' && typeof value !== 'bigint') return false
   return 'toJSON' in Object(value) && typeof Reflect.get(Object(value), 'toJSON') === 'function'
 }
