@@ -15,7 +15,7 @@ import { startUpstream, type UpstreamServer } from './upstream-server.ts'
 function open (t: Test, { url }: UpstreamServer, credential: Credential, timeoutMs = 10_000) {
   const limits = { timeoutMs }
   const definition = defineUpstream({ name: 'crm', url, auth: { type: 'none' }, allowPrivate: true, limits })
-  const settings = { values: new Map(), secrets: new Map(), isComplete: true }
+  const settings = { values: new Map(), secrets: new Map(), incomplete: new Set<object>() }
   const compiled = compileUpstream(definition, settings, (place, rule) => t.fail(`${place}: ${rule}`))
   if (compiled === undefined) throw new Error('not compiled')
   const lines: object[] = []
@@ -47,7 +47,7 @@ t.test('what auth takes from settings is a text once it is compiled', (t) => {
       scopes: ['crm:read']
     }
   }), {
-    values: new Map([[settings, values]]), secrets: new Map([[settings, ['canary']]]), isComplete: true
+    values: new Map([[settings, values]]), secrets: new Map([[settings, ['canary']]]), incomplete: new Set()
   }, (place, rule) => t.fail(`${place}: ${rule}`))
   t.strictSame(compiled?.auth, {
     type: 'service', issuer: 'https://id.example', clientId: 'shop', clientSecret: 'canary!', scopes: ['crm:read']

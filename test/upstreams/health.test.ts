@@ -11,7 +11,7 @@ import { until } from '../helpers/deadline.ts'
 import { startUpstream, type UpstreamServer } from './upstream-server.ts'
 import { NO_CREDENTIALS } from './no-credentials.ts'
 
-const SETTINGS = { values: new Map(), secrets: new Map(), isComplete: true }
+const SETTINGS = { values: new Map(), secrets: new Map(), incomplete: new Set<object>() }
 
 interface Opened {
   readonly outcomes: string[]

@@ -44,7 +44,7 @@ export function openUpstream (
     } = {}
 ): OpenedUpstream {
   const crm = { name: 'crm', url, auth: { type: 'none' }, allowPrivate: true, retry: false } as const
-  const settings = { values: new Map(), secrets: new Map(), isComplete: true }
+  const settings = { values: new Map(), secrets: new Map(), incomplete: new Set<object>() }
   const fail = (place: string, rule: string) => { throw new Error(`${place}: ${rule}`) }
   const compiled = compileUpstream(defineUpstream({ ...crm, ...options }), settings, fail)
   if (compiled === undefined) throw new Error('not compiled')

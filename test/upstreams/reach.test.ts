@@ -204,7 +204,7 @@ t.test('sends texts, bytes, forms and JSON', async (t) => {
   })
 })
 
-const SETTINGS = { values: new Map(), secrets: new Map(), isComplete: true }
+const SETTINGS = { values: new Map(), secrets: new Map(), incomplete: new Set<object>() }
 
 function compile (options: Partial<UpstreamOptions<Record<never, never>>>): CompiledUpstream {
   const definition = defineUpstream({ name: 'crm', url: 'https://x/', auth: { type: 'none' }, ...options })
@@ -304,7 +304,7 @@ t.test('definitions whose URL cannot be called are problems', (t) => {
     [{ url: 'https://[::ffff:127.0.0.1]/' }, /private network/],
     [{ url: 'https://2130706433/' }, /private network/],
     [{ url: 'https://0x7f.1/' }, /private network/],
-    [{ url: 'https://[64:ff9b::7f00:1]/' }, /no upstream may have/],
+    [{ url: 'https://[64:ff9b::7f00:1]/' }, /is in a private network: set allowPrivate: true/],
     [{ url: 'http://169.254.169.254/', allowPrivate: true }, /no upstream may have/],
     [{ url: () => '' }, /text that is not empty/],
     [{ url () { throw new Error('no URL') } }, /failed: no URL/],

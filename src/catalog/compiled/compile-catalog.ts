@@ -103,7 +103,7 @@ class Compilation {
       contents.dependencies, ({ definition }, report) => compileDependency(definition, settings, report)
     )
     const upstreams = await this.#compileAll(contents.upstreams, ({ definition }, report) => {
-      return compileUpstream(definition, { ...settings, isComplete: openDependencies !== undefined }, report)
+      return compileUpstream(definition, settings, report)
     })
     const tools = await this.#compileTools(handles)
     const ownTools = server.continuesCalls ? this.#compileOwnTools(tools) : []

@@ -123,6 +123,34 @@ t.test('refuses values that are missing or do not match, all at once, and quotes
   t.ok(problems.every(({ file }) => file === 'lib/settings.ts'))
 })
 
+t.test('what needs a missing setting adds no problem of its own', async (t) => {
+  const problems = await problemsOf(t, {
+    'tools/crm.ts': `
+      import { defineSettings, defineTool, defineUpstream } from 'trivet'
+      const settings = defineSettings({ CRM_URL: { type: 'string' }, CRM_KEY: { type: 'string' } })
+      export const crm = defineUpstream({
+        name: 'crm', settings, url: ({ CRM_URL }) => CRM_URL,
+        auth: { type: 'secret', header: 'x-key', value: ({ CRM_KEY }) => CRM_KEY }
+      })
+      export const other = defineUpstream({ name: 'other', url: () => '', auth: { type: 'none' } })
+      export default defineTool({ name: 'crm', run () {} })
+    `,
+    'resources/regions.resource.ts': `
+      import { defineResourceTemplate, defineSettings } from 'trivet'
+      const settings = defineSettings({ REGIONS: { type: 'string' } })
+      export default defineResourceTemplate({
+        uriTemplate: 'region:{name}', name: 'regions', read: () => '',
+        list: (ctx) => ctx.settings(settings).REGIONS.split(',').map((name) => ({ name, variables: { name } }))
+      })
+    `
+  })
+  t.match(problems.map(({ place, rule }) => `${place}: ${rule}`).toSorted(), [
+    /CRM_KEY: is required, but missing/, /CRM_URL: is required, but missing/, /REGIONS: is required, but missing/,
+    /^other.url: must be a text that is not empty/
+  ])
+  t.equal(problems.length, 4)
+})
+
 t.test('refuses definitions that are not valid', async (t) => {
   const refused: ReadonlyArray<readonly [variables: string, place: string, rule: RegExp]> = [
     ["{ TRIVET_SECRETS: { type: 'string' } }", 'settings.TRIVET_SECRETS', /must not begin with a digit or with TRIVET_/],

@@ -33,6 +33,8 @@ export interface CompiledSettings {
   readonly values: ReadonlyMap<object, object>
   /** The texts that no problem and no line of the log may have, by definition. */
   readonly secrets: ReadonlyMap<object, readonly string[]>
+  /** The definitions of which a required setting has no value. */
+  readonly incomplete: ReadonlySet<object>
   /** Each name once. */
   readonly facts: readonly SettingFacts[]
 }
@@ -64,6 +66,7 @@ export async function compileSettings (
   const uses = new Map<string, FirstUse>()
   const values = new Map<object, object>()
   const secrets = new Map<object, string[]>()
+  const incomplete = new Set<object>()
   for (const located of all) {
     const report = dependencies.reporterOf(located)
     const { definition, definition: { variables }, file } = located
@@ -79,15 +82,16 @@ export async function compileSettings (
       }
       const reading = earlier?.reading ?? readSetting(name, options, located, dependencies)
       if (earlier === undefined) uses.set(name, { options, file, reading })
-      const { value } = await reading
+      const { value, facts: { isRequired } } = await reading
       if (value !== undefined) valueByName[name] = value
+      else if (isRequired) incomplete.add(definition)
       if (options.secret === true && value !== undefined) hidden.push(String(value))
     }
     values.set(definition, Object.freeze(valueByName))
     secrets.set(definition, hidden)
   }
   const settings = await Promise.all([...uses.values()].map(async ({ reading }) => await reading))
-  return { values, secrets, facts: settings.map(({ facts }) => facts) }
+  return { values, secrets, incomplete, facts: settings.map(({ facts }) => facts) }
 }
 
 function isUsable (name: string, options: SettingOptions, report: ReportProblem): boolean {

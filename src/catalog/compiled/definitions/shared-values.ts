@@ -7,7 +7,7 @@ import type { DependencySet } from '../dependencies/dependency-set.ts'
 import type { CompiledSettings } from './compile-settings.ts'
 
 export interface SharedValues {
-  readonly settings: Pick<CompiledSettings, 'values'>
+  readonly settings: Pick<CompiledSettings, 'values' | 'incomplete'>
   /** `undefined` if the catalog has none, or none is open. */
   readonly dependencies: DependencySet | undefined
 }

@@ -77,7 +77,7 @@ async function callList (
   const toContext = (signal: AbortSignal): ListContext => ({
     signal,
     settings (settings) {
-      isIncomplete ||= !values.isComplete
+      isIncomplete ||= !values.isComplete || values.settings.incomplete.has(settings)
       return findSettings(values, settings)
     },
     use (dependency) {

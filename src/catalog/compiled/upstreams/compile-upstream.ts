@@ -73,10 +73,7 @@ const TEXTS: { readonly [T in UpstreamAuth['type']]: { readonly [member: string]
   claims: {}
 }
 
-interface UpstreamSettings extends Pick<CompiledSettings, 'values' | 'secrets'> {
-  /** Whether required settings are set. Otherwise what functions of settings return is not checked. */
-  readonly isComplete: boolean
-}
+type UpstreamSettings = Pick<CompiledSettings, 'values' | 'secrets' | 'incomplete'>
 
 /** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileUpstream (
@@ -153,15 +150,16 @@ function readAuth (auth: UpstreamAuth, texts: SettingTexts): CompiledAuth | unde
 class SettingTexts {
   readonly secrets: string[]
   readonly #values: object
+  /** Without a required setting a function returns anything. That the setting is missing was reported. */
   readonly #isComplete: boolean
   readonly #report: ReportProblem
 
   constructor (
-    { settings }: UpstreamDefinition, { values, secrets, isComplete }: UpstreamSettings, report: ReportProblem
+    { settings }: UpstreamDefinition, { values, secrets, incomplete }: UpstreamSettings, report: ReportProblem
   ) {
     this.secrets = [...(settings && secrets.get(settings)) ?? []]
     this.#values = (settings && values.get(settings)) ?? {}
-    this.#isComplete = isComplete
+    this.#isComplete = settings === undefined || !incomplete.has(settings)
     this.#report = report
   }
 
