@@ -39,14 +39,29 @@ function indexNames (names: readonly string[]): FindNearestNames {
     for (const index of [...pairs].flatMap((pair) => byPair.get(pair) ?? [])) {
       shared.set(index, (shared.get(index) ?? 0) + 1)
     }
-    /** The Sørensen–Dice coefficient, from 0 to 1. */
-    const likenessOf = ([index, count]: [number, number]) => 2 * count / (pairs.size + (sizes[index] ?? 0))
-    return Array.from(shared, (entry) => ({ name: names[entry[0]] ?? '', likeness: likenessOf(entry) }))
+    return Array.from(shared, ([index, count]) => {
+      const name = names[index] ?? ''
+      /** The Sørensen–Dice coefficient, from 0 to 1. */
+      const likeness = 2 * count / (pairs.size + (sizes[index] ?? 0))
+      return { name, likeness: Math.max(likeness, likenessOfAbbreviation(wanted, name)) }
+    })
       .filter(({ name, likeness }) => likeness >= MIN_LIKENESS && mayName(name))
       .sort((a, b) => b.likeness - a.likeness)
       .slice(0, MAX_NEAREST)
       .map(({ name }) => name)
   }
+}
+
+/** Returns the part of the name's letters that an abbreviation of it has, such as `txt` of `text`. */
+function likenessOfAbbreviation (short: string, name: string): number {
+  if (short.length >= name.length) return 0
+  const letters = name.toLowerCase()
+  let place = 0
+  for (const letter of short.toLowerCase()) {
+    place = letters.indexOf(letter, place) + 1
+    if (place === 0) return 0
+  }
+  return short.length / name.length
 }
 
 /** Each letter with the next one. */

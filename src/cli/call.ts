@@ -15,6 +15,7 @@ import { createPerson } from './ask-person.ts'
 import {
   describeUnfitAnswer, findMisspelt, readAnswerFlags, readArguments, type KeyedAnswers
 } from './call-arguments.ts'
+import { toAnswerError } from './client/connection-error.ts'
 import {
   assertFolder, CommandError, FAILED, isUrl, MISUSED, splitScopes, toJsonText, UsageError,
   type AddCommand, type Surroundings
@@ -63,7 +64,8 @@ export const callCommand: AddCommand = (program, surroundings, finish) => {
         surroundings.out(flags.json === true ? toJsonText(result) : toText(result))
         if (result.isError) finish(FAILED)
       } catch (error) {
-        throw await toCommandError(error, flags, answers)
+        const failure = await toCommandError(error, flags, answers)
+        throw url === undefined ? failure : toAnswerError(url, failure)
       } finally {
         await close()
       }

@@ -91,8 +91,14 @@ export function isUrl (text: string): boolean {
   return /^https?:\/\//i.test(text)
 }
 
-/** Throws a UsageError for a URL of another scheme than those of `isUrl`. */
+/** A host with a port, such as localhost:3000/mcp. No folder and no tool has such a name. */
+const HOST_WITH_PORT = /^(?:[a-z\d.-]+|\[[a-f\d:.]+\]):\d{1,5}(?:\/|$)/i
+
+/** Throws a UsageError for a URL of another scheme than those of `isUrl`, and for one without a scheme. */
 export function assertFolder (text: string): void {
+  if (HOST_WITH_PORT.test(text)) {
+    throw new UsageError(`${toPlain(text)} has no http:// or https:// before it: write http://${toPlain(text)}`)
+  }
   if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return
   throw new UsageError(`name a folder, or a URL that begins with http:// or https://, not ${toPlain(text)}`)
 }

@@ -3,6 +3,7 @@
 import { toPlain } from '../base/words.ts'
 import type { CompiledPrimitive } from '../catalog/compiled/compiled-primitive.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import { toAnswerError } from './client/connection-error.ts'
 import {
   firstSentence, FOLDER_OR_URL, isUrl, toJsonText, type AddCommand, type Surroundings
 } from './command.ts'
@@ -18,19 +19,24 @@ export const listCommand: AddCommand = (program, surroundings) => {
     .option('--json', 'print the lists as clients get them')
   addRemoteFlags(command).addHelpText('after', REMOTE_HELP)
     .action(async (place: string | undefined, flags: ListFlags) => {
-      const lists = place !== undefined && isUrl(place)
-        ? await readLists(place, flags, surroundings)
-        : toLists((await loadCatalog(place, surroundings)).snapshot)
-      surroundings.out(flags.json === true ? toJsonText(lists) : toText(lists))
+      const write = flags.json === true ? toJsonText : toText
+      const text = place !== undefined && isUrl(place)
+        ? await readLists(place, flags, surroundings, write)
+        : write(toLists((await loadCatalog(place, surroundings)).snapshot))
+      surroundings.out(text)
     })
 }
 
 /** What the caller sees whom the access token names. */
-async function readLists (url: string, flags: RemoteFlags, surroundings: Surroundings): Promise<Lists> {
+async function readLists (
+  url: string, flags: RemoteFlags, surroundings: Surroundings, write: (lists: Lists) => string
+): Promise<string> {
   const { caller, close } = await openRemote(url, flags, surroundings)
   try {
     const { templates, skills, ...lists } = await caller.list()
-    return { ...lists, resourceTemplates: templates, skills }
+    return write({ ...lists, resourceTemplates: templates, skills })
+  } catch (error) {
+    throw toAnswerError(url, error)
   } finally {
     await close()
   }

@@ -12,6 +12,7 @@ import { createSettingReader } from '../catalog/folder/environment-settings.ts'
 import { withLines } from '../catalog/folder/line-of-problem.ts'
 import { readConfig } from '../ops/config/config.ts'
 import { CONSTANTS } from '../ops/config/constants.ts'
+import { toAnswerError } from './client/connection-error.ts'
 import { assertFolder, isUrl, type Surroundings } from './command.ts'
 import { openRemote, type RemoteFlags } from './remote.ts'
 
@@ -105,6 +106,8 @@ async function openUrl (
       skill: toOffered(skills, ({ uri }) => uri)
     }
     return { offered, read: async () => undefined, close: async () => {} }
+  } catch (error) {
+    throw toAnswerError(url, error)
   } finally {
     await close()
   }

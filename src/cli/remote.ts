@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { TASKS_CAPABILITY } from '../protocol/tasks.ts'
 import type { TestCaller } from '../testing/catalog.ts'
 import type { ExchangeListeners } from '../testing/exchange.ts'
+import { toAnswerError } from './client/connection-error.ts'
 import type { ClientFacts } from './client/remote-service.ts'
 import { UsageError, type Surroundings } from './command.ts'
 
@@ -46,7 +47,10 @@ export async function openRemote (
   const { CatalogCaller } = await import('../testing/catalog-caller.ts')
   const capabilities = flags.plainHost === true ? {} : REMOTE_CAPABILITIES
   const client: ClientFacts = { info: { name: 'trivet', version }, capabilities }
-  const service = await openService({ url, headers: await readHeaders(flags, environment) }, client)
+  const headers = await readHeaders(flags, environment)
+  const service = await openService({ url, headers }, client).catch((error: unknown) => {
+    throw toAnswerError(url, error)
+  })
   const caller = new CatalogCaller({
     isRemote: true,
     onText,

@@ -13,6 +13,12 @@ t.test('finds at most three similar names, the most similar first (122)', async 
   t.ok(createNearestNames([...names, ...names])('search', all).length <= 3)
 })
 
+t.test('an abbreviation means a name that has its letters in their order', async (t) => {
+  t.strictSame(createNearestNames(['text', 'title'])('txt', all), ['text'])
+  t.strictSame(createNearestNames(['text', 'title'])('TXT', all), ['text'])
+  t.strictSame(createNearestNames(['text', 'title'])('xtt', all), [])
+})
+
 t.test('a long name and many tools cost little', async (t) => {
   const many = Array.from({ length: 5000 }, (_, index) => `tool_number_${index}`)
   const before = process.cpuUsage()

@@ -178,3 +178,14 @@ t.test('content beside structured content is shown', async (t) => {
   const { out } = await runProgram(['call', 'a', '--catalog', catalog])
   t.equal(out, '{\n  "left": 3\n}\nThree are left.\n')
 })
+
+t.test('a host without a scheme is told what it lacks, and an abbreviation what it may mean', async (t) => {
+  for (const host of ['localhost:3000/mcp', '127.0.0.1:3000', 'mcp.example.com:443/mcp', '[::1]:3000/mcp']) {
+    for (const args of [['call', host, 'echo'], ['list', host], ['diff', host, host]]) {
+      const { err, exitCode } = await runProgram(args, { TRIVET_CATALOG: catalog })
+      t.equal(err, `${host} has no http:// or https:// before it: write http://${host}\n`)
+      t.equal(exitCode, 2)
+    }
+  }
+  t.match((await run('echo', 'txt=a')).err, /^txt is not in the schema of the tool: did you mean text\?\n/)
+})

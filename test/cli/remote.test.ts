@@ -2,9 +2,10 @@
 
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { buildApp, listen } from '../helpers/app.ts'
 import { toolModule } from '../helpers/catalog-folder.ts'
@@ -114,7 +115,11 @@ t.test('the token comes from a flag, a file or a variable, and is never shown', 
 
 /** A server that answers each request like this. */
 async function answering (t: Test, status: number, headers: { [name: string]: string }, body: string) {
-  const server = createServer((_request, response) => { response.writeHead(status, headers).end(body) })
+  return await serving(t, (_, response) => { response.writeHead(status, headers).end(body) })
+}
+
+async function serving (t: Test, listener: RequestListener) {
+  const server = createServer(listener)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => { server.closeAllConnections(); server.close() })
@@ -148,5 +153,33 @@ t.test('a service that cannot be used is one line that says what to do, and exit
     t.strictSame([out, exitCode, err.split('\n').length], ['', 1, 2], err)
     const { error } = JSON.parse((await runProgram(['list', url, '--json'])).out)
     t.match(error, { code: 'connection', exitCode: 1 })
+  }
+})
+
+t.test('an answer that MCP does not allow is one line, and no stack', async (t) => {
+  const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
+  const content = '"content":[{"type":"text","text":"a"}]'
+  const lists = '"tools":[],"prompts":[],"resources":[],"resourceTemplates":[],"skills":[]'
+  const cases: ReadonlyArray<readonly [result: string, args: readonly string[], message: RegExp]> = [
+    [`${lists},${content},"structuredContent":${deep}`, ['call', 'URL', 'x'], /its answer is nested too deep/],
+    [`${lists},${content},"structuredContent":${deep}`, ['call', '--json', 'URL', 'x'], /nested too deep/],
+    [`${lists},"structuredContent":{}`, ['call', 'URL', 'x'], /a part of it is missing, or of another type/],
+    ['"content":[]', ['call', 'URL', 'x'], /a part of it is missing/],
+    ['"content":[]', ['list', 'URL'], /a part of it is missing/],
+    [lists.replace('[]', `[{"name":"x","inputSchema":${deep}}]`), ['list', '--json', 'URL'], /nested too deep/],
+    ['"tools":{}', ['diff', 'URL', 'URL'], /a part of it is missing/]
+  ]
+  for (const [result, args, message] of cases) {
+    const url = await serving(t, (request, response) => {
+      json(request).then((body) => {
+        response.setHeader('content-type', 'application/json')
+        const { id = null } = body as { id?: unknown }
+        response.end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"resultType":"complete",${result}}}`)
+      }, () => response.destroy())
+    })
+    const { out, err, exitCode } = await runProgram(args.map((arg) => arg === 'URL' ? url : arg))
+    t.match(out + err, message)
+    t.notMatch(out + err, /\n +at /)
+    t.equal(exitCode, 1)
   }
 })

@@ -44,6 +44,18 @@ export function toConnectionError (url: string, error: unknown): ConnectionError
   return new ConnectionError(`Cannot use ${url}: ${reason}`, { cause: error })
 }
 
+/**
+ * Returns the error for somebody at a terminal. The types of what a service sends are only claimed: code that
+ * meets another type, or an endless depth, throws a TypeError or a RangeError.
+ */
+export function toAnswerError (url: string, error: unknown): unknown {
+  if (!(error instanceof TypeError || error instanceof RangeError)) return error
+  const problem = error instanceof RangeError
+    ? 'is nested too deep'
+    : 'is not one that MCP allows: a part of it is missing, or of another type'
+  return new ConnectionError(`Cannot use ${url}: its answer ${problem}`, { cause: error })
+}
+
 /** `fetch` wraps the error of the connection, and may wrap one for each address. */
 function findCause (error: unknown): Error {
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0]
