@@ -126,6 +126,58 @@ t.test('schemas about which a model must guess', async (t) => {
   ])
 })
 
+t.test('resources and templates that a model cannot choose, or a host not show', async (t) => {
+  const FULL = "description: 'The rules.', mimeType: 'text/plain'"
+  const resource = (options: string) => `import { defineResource } from 'trivet'
+    export default defineResource({ name: 'r', read: () => '', ${options} })`
+  const template = (options: string) => `import { defineResourceTemplate } from 'trivet'
+    export default defineResourceTemplate({ name: 't', read: () => '', ${options} })`
+  const files = {
+    'resources/a.resource.ts': resource("uri: 'shop:hours'"),
+    'resources/b.resource.ts': resource(`uri: 'shop:rules', ${FULL}`),
+    'resources/c.resource.ts': template("uriTemplate: 'crm://{id}', description: ' '"),
+    'resources/d.resource.ts': resource(`uri: 'file:///x', ${FULL}`),
+    'resources/plain': 'A plain file.'
+  }
+  t.strictSame(await adviceOf(t, files), ['a', 'c'].flatMap((name) => (
+    ['description', 'mime-type', 'scheme'].map((advice) => `resources/${name}.resource.ts ${advice}`)
+  )))
+  const explained = { ...files, 'server.yaml': 'instructions: "shop: and CRM: are ours."\n' }
+  t.strictSame((await adviceOf(t, explained)).filter((line) => line.endsWith('scheme')), [])
+})
+
+t.test('secrets that would be copied into a header', async (t) => {
+  const headers = { apiKey: 'Key', region: 'Region', key: 'Access-Token', spin: 'Spin' }
+  const properties = Object.entries(headers).map(
+    ([name, header]) => `${name}: { type: 'string', ${DESCRIBED}, 'x-mcp-header': '${header}' }`
+  ).join(', ')
+  t.strictSame(await adviceOf(t, { 'tools/a.ts': tool('a', 'Does one thing.', properties) }), [
+    'tools/a.ts inputSchema.properties.apiKey secret-header',
+    'tools/a.ts inputSchema.properties.key secret-header'
+  ])
+})
+
+t.test('required properties that no schema describes', async (t) => {
+  const schemas = {
+    'tools/a.ts': "properties: { city: STRING }, required: ['city', 'ctiy']",
+    'tools/b.ts': "properties: { city: STRING }, anyOf: [{ required: ['city'] }, { required: ['none'] }]",
+    'tools/c.ts': "properties: {}, required: ['any'], patternProperties: { '^a': STRING }",
+    'tools/d.ts': "properties: { o: { ...STRING, type: 'object', properties: {}, required: ['x'] } }"
+  }
+  const names = ['Asks the weather.', 'Books a flight.', 'Counts sheep.', 'Draws a map.']
+  const files = Object.fromEntries(Object.entries(schemas).map(([file, schema], index) => [file, `
+    import { defineTool } from 'trivet'
+    const STRING = { type: 'string', ${DESCRIBED} }
+    export default defineTool({
+      name: 't${index}', description: '${names[index]}', inputSchema: { type: 'object', ${schema} },
+      run: () => ''
+    })`]))
+  t.strictSame(await adviceOf(t, files), [
+    'tools/a.ts inputSchema.required required', 'tools/b.ts inputSchema.anyOf[1].required required',
+    'tools/d.ts inputSchema.properties.o.required required'
+  ])
+})
+
 t.test('descriptions too alike to choose between', async (t) => {
   const files = {
     'tools/a.ts': tool('a', 'Finds books of this shop by their title.'),

@@ -7,6 +7,7 @@ import type { Snapshot } from '../compiled/snapshot.ts'
 import { adviseOnCalls } from './calls.ts'
 import { findAlike } from './likeness.ts'
 import type { CatalogAdvice, Advise, Listed } from './piece.ts'
+import { adviseOnResources } from './resources.ts'
 import { adviseOnSchema } from './schemas.ts'
 
 /** The names that the APIs of the large model providers accept for tools. */
@@ -20,8 +21,9 @@ const CHARACTERS_PER_TOKEN = 4
 const MAX_TOKENS = 20_000
 
 export function findAdvice (
-  { tools, prompts, passedOver }: CatalogContents, { primitives, settings, server }: Snapshot
+  contents: CatalogContents, { primitives, settings, server }: Snapshot
 ): CatalogAdvice[] {
+  const { tools, prompts, passedOver } = contents
   const unset = settings.facts.filter(({ isSet, isRequired }) => isRequired && !isSet)
   const pieces: CatalogAdvice[] = [
     ...unset.map(({ name, file, place }): CatalogAdvice => {
@@ -59,6 +61,7 @@ export function findAdvice (
     adviseOnName(entry, advise)
     adviseOnDescriptions(entry, (entry.arguments ?? []).map((argument) => [argument.name, argument]), advise)
   }
+  adviseOnResources(contents, toAdvise)
   adviseOnLikeness(listedTools)
   adviseOnLength(listedTools)
   return pieces.toSorted((a, b) => a.file < b.file ? -1 : a.file > b.file ? 1 : 0)

@@ -3,10 +3,14 @@
 /** What can be turned off, by name, and what it is about. */
 export const ADVICE = {
   'passed-over': 'a file in a folder of the catalog that is not loaded',
-  description: 'a tool, a prompt or an argument without a description',
+  description: 'a tool, a prompt, a resource or an argument without a description',
+  'mime-type': 'a resource or a template without a MIME type',
+  scheme: 'a URI scheme of the catalog\'s own that no text for models explains',
   alike: 'two tools whose descriptions a model can hardly tell apart',
   name: 'a name that some clients refuse or cut',
   'bare-object': 'a property about which the schema says nothing',
+  required: 'a required property that the schema does not describe',
+  'secret-header': 'an argument that looks like a secret, and is copied into a header',
   union: 'a choice between many schemas, or within another choice',
   'long-list': 'a list of tools that takes much of a model\'s context',
   unasked: 'a tool that asks, and does not say whether a model may pass its questions on',
