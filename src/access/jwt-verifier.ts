@@ -3,6 +3,7 @@
 import {
   decodeJwt, errors, jwtVerify, type CryptoKey, type JWTVerifyOptions, type JWTVerifyResult
 } from 'jose'
+import { cut } from '../base/text.ts'
 import { AuthenticationError, AuthenticationUnavailable, reasonOf, TokenNotKnown } from './authentication.ts'
 import { openIssuer, type AuthorizationServerOptions } from './authorization-servers.ts'
 import { toPrincipal } from './claims.ts'
@@ -46,7 +47,7 @@ export function createJwtVerifier (options: JwtVerifierOptions): TokenVerifier {
       const iss = readUnverifiedIssuer(token)
       const issuer = trusted.get(iss)
       if (issuer === undefined) {
-        throw new TokenNotKnown(`the issuer ${iss.slice(0, 200)} is none of ${issuers.join(', ')}`)
+        throw new TokenNotKnown(`the issuer ${cut(iss, 200)} is none of ${issuers.join(', ')}`)
       }
       return await verifyJwt(token, issuer, rules)
     }
@@ -121,6 +122,6 @@ function checkType ({ protectedHeader: { typ } }: JWTVerifyResult, { tokenTypes 
   const text: unknown = typ ?? 'none'
   const type = typeof text === 'string' ? text.toLowerCase().replace(/^application\//, '') : 'not a text'
   if (tokenTypes.includes(type)) return
-  throw new AuthenticationError('invalid_token', `the typ of the JWT is ${type.slice(0, 200)}, ` +
+  throw new AuthenticationError('invalid_token', `the typ of the JWT is ${cut(type, 200)}, ` +
     `and only ${tokenTypes.join(', ')} is accepted`)
 }

@@ -1,6 +1,7 @@
 // The words of messages: counted nouns, sizes, quoted texts, and the text of an error.
 
 import { inspect } from 'node:util'
+import { cut, toWellFormedJson } from './text.ts'
 
 /** Writes a number with its noun: `1 tool`, `2 tools`. */
 export function counted (count: number, noun: string, plural = `${noun}s`): string {
@@ -38,13 +39,13 @@ function toText (value: unknown): string {
 }
 
 /** Quotes a text of others as JSON: it may have line ends, quotes or a megabyte. */
-export function quote (text: string): string {
-  return JSON.stringify(clip(text))
+export function quote (text: string, maxLength?: number): string {
+  return JSON.stringify(clip(text, maxLength).toWellFormed())
 }
 
-/** Cuts a text, and marks the cut. */
+/** Cuts a text between two graphemes, and marks the cut. @param maxLength without the mark. */
 export function clip (text: string, maxLength = 100): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`
+  return text.length <= maxLength ? text : `${cut(text, maxLength)}…`
 }
 
 /** Puts a text on one line, without characters that change how the line is shown. */
@@ -60,9 +61,9 @@ export function toPlainLines (text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(OBEYED, (one) => one === '\n' || one === '\t' ? one : ' ')
 }
 
-/** Makes JSON safe for a terminal, and keeps its value. @param json indented, or on one line. */
+/** Makes JSON safe for a terminal, and keeps its well-formed values. @param json indented, or on one line. */
 export function toPlainJson (json: string): string {
-  return json.replaceAll(OBEYED, (one) => (
+  return toWellFormedJson(json).replaceAll(OBEYED, (one) => (
     one === '\n' ? one : `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`
   ))
 }

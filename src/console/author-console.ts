@@ -3,6 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { StartError } from '../base/lifecycle.ts'
+import { toWellFormedJson } from '../base/text.ts'
 import { random } from '../base/time.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import type { ConsoleFile, ConsoleSource } from '../http/console-routes.ts'
@@ -68,7 +69,7 @@ export class AuthorConsole implements ConsoleSource {
 
   #write ({ scopes, files, scoped, ...catalog }: ServedFacts): string {
     const { endpoint, version, callers } = this.#options
-    return JSON.stringify({
+    return toWellFormedJson(JSON.stringify({
       endpoint,
       version,
       callers: callers === undefined ? 'token' : 'picked',
@@ -78,7 +79,7 @@ export class AuthorConsole implements ConsoleSource {
       scoped,
       catalog,
       files
-    })
+    }))
   }
 
   showScreen (csp: string): ReturnType<typeof toSandbox> { return toSandbox(csp, this.#sandboxKey) }

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import type { FileSource, UploadOptions } from '../author/files.ts'
 import { ToolError } from '../author/tool-error.ts'
+import { cut } from '../base/text.ts'
 import { isAccepted } from './accepted-types.ts'
 
 const DAY_MS = 86_400_000
@@ -24,9 +25,9 @@ const UNPRINTABLE = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 export function toFileName (path: unknown): string | undefined {
   if (typeof path !== 'string') return undefined
   const [last = ''] = path.split(/[\\/]/).slice(-1)
-  // Half of a character is no valid text: none is accepted, and none is made by the cut.
+  // Half of a character is no valid text: none is accepted.
   const text = Buffer.from(last.replaceAll(UNPRINTABLE, '').trim()).toString()
-  const name = [...text].slice(0, MAX_NAME_LENGTH).join('')
+  const name = cut(text, MAX_NAME_LENGTH)
   return name === '' || name === '.' || name === '..' ? undefined : name
 }
 

@@ -5,6 +5,7 @@ import type { FileSource, PutOptions, UploadAnswer, UploadOptions } from '../aut
 import { elicit } from '../author/input-request.ts'
 import { BYTES_TYPE, mediaTypeOfName } from '../base/media-types.ts'
 import { pauseAfter } from '../base/retry.ts'
+import { cut } from '../base/text.ts'
 import { clock, random, timers } from '../base/time.ts'
 import type { Sender } from '../limits/holder.ts'
 import type { ResourceLink } from '../protocol/content.ts'
@@ -141,7 +142,7 @@ function toAnswer ({ storage }: FileRoom, { key, name, mimeType, size }: Receive
 function accountOf ({ principal: { claims = {}, subject } }: Sender): string | undefined {
   const names = [claims.email, claims.preferred_username, claims.name, subject]
   const name = names.find((one) => typeof one === 'string' && one !== '')
-  return typeof name === 'string' ? [...name].slice(0, 100).join('') : undefined
+  return typeof name === 'string' ? cut(name, 100) : undefined
 }
 
 async function * untilAborted (

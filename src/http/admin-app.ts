@@ -4,6 +4,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { limitRepeats } from '../base/outage-log.ts'
+import { toWellFormedJson } from '../base/text.ts'
 import { messageOf, quote } from '../base/words.ts'
 import { clientAddressOf } from './client-address.ts'
 import { createFastify } from './fastify.ts'
@@ -94,6 +95,7 @@ export function createAdminApp (dependencies: AdminAppDependencies): FastifyInst
   const { log, health, metrics } = dependencies
   const app = createFastify(log)
   const options = { logLevel: 'silent', exposeHeadRoute: true } as const
+  app.setReplySerializer((payload) => toWellFormedJson(JSON.stringify(payload)))
   guardAgainstRebinding(app)
   // A reader that is slow must not delay the end of the process.
   app.addHook('preClose', (done) => {

@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { toWellFormedJson } from '../base/text.ts'
 import { messageOf } from '../base/words.ts'
 import { LOOPBACK_HOST } from './origin-policy.ts'
 
@@ -65,6 +66,7 @@ export function registerConsole (app: FastifyInstance, source: ConsoleSource, en
     return reply.headers(page.headers).send(page.html)
   })
   app.register(async (own) => {
+    own.setReplySerializer((payload) => toWellFormedJson(JSON.stringify(payload)))
     own.addHook('onRequest', refuseOtherPages)
     own.get(`${FOLDER}/state`, (request, reply) => sendState(source.readState(), request, reply))
     own.get<{ Params: { id: string } }>(`${FOLDER}/tasks/:id`, async ({ params: { id } }, reply) => {

@@ -111,7 +111,7 @@ function readLogLevel (level: unknown): LogLevel | undefined {
 }
 
 export function readProgressToken (token: unknown): ProgressToken | undefined {
-  if (token === undefined || typeof token === 'string') return token
+  if (token === undefined || (typeof token === 'string' && token.isWellFormed())) return token
   if (typeof token === 'number' && Number.isInteger(token)) return token
-  throw invalidParams('params._meta.progressToken must be a string or an integer')
+  throw invalidParams('params._meta.progressToken must be an integer or well-formed text')
 }

@@ -1,6 +1,7 @@
 // JSON-RPC 2.0 with the limits of MCP: a message is one request or one notification, and an id is never null.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#messages
 
+import { toWellFormedJson } from '../base/text.ts'
 import { ProtocolError, invalidRequest } from './errors.ts'
 
 export type RequestId = string | number
@@ -25,8 +26,9 @@ export function isObject (value: unknown): value is { readonly [key: string]: un
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** An id that is not well-formed could not be answered: the answer must have the same id. */
 export function isRequestId (value: unknown): value is RequestId {
-  return typeof value === 'string' || Number.isSafeInteger(value)
+  return typeof value === 'string' ? value.isWellFormed() : Number.isSafeInteger(value)
 }
 
 /** Whether the body is a response to a request that the other side sent. */
@@ -54,7 +56,7 @@ export function readMessage (body: unknown): Message {
   if (typeof method !== 'string') throw invalidRequest('"method" must be a string')
   if (params !== undefined && !isObject(params)) throw invalidRequest('"params" must be an object')
   if (!('id' in body)) return { method, params }
-  if (!isRequestId(body.id)) throw invalidRequest('"id" must be a string or an integer')
+  if (!isRequestId(body.id)) throw invalidRequest('"id" must be an integer or well-formed text')
   return { id: body.id, method, params }
 }
 
@@ -77,25 +79,30 @@ export class ReadyResponse {
   toString (): string { return this.head + this.result.toString() + this.tail }
 }
 
-/** @param result as JSON. It is not parsed again: results are serialised once. */
+/**
+ * Writes an answer that is well-formed, as all messages here.
+ * @param result as JSON. It is not parsed again: results are serialised once. Bytes are well-formed already.
+ */
 export function toResultResponse (id: RequestId, result: string): string
 export function toResultResponse (id: RequestId, result: Buffer): ReadyResponse
 export function toResultResponse (id: RequestId, result: string | Buffer): string | ReadyResponse
 export function toResultResponse (id: RequestId, result: string | Buffer): string | ReadyResponse {
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`
-  return typeof result === 'string' ? head + result + '}' : new ReadyResponse(head, result)
+  return typeof result === 'string'
+    ? toWellFormedJson(head + result + '}')
+    : new ReadyResponse(head, result)
 }
 
 /** Writes an answer. It has no `id` where the id is `undefined`: the specification allows no null id. */
 export function toErrorResponse (id: RequestId | undefined, error: ProtocolError): string {
   const { code, message, data } = error
-  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } })
+  return toWellFormedJson(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } }))
 }
 
 export function toRequest (id: RequestId, method: string, params: Params): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, method, params })
+  return toWellFormedJson(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
 }
 
 export function toNotification (method: string, params?: Params): string {
-  return JSON.stringify({ jsonrpc: '2.0', method, params })
+  return toWellFormedJson(JSON.stringify({ jsonrpc: '2.0', method, params }))
 }

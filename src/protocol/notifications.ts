@@ -1,6 +1,7 @@
 // The names of the notifications that clients send, and those that this service sends, as JSON.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#notifications
 
+import { toWellFormedJson } from '../base/text.ts'
 import { META_SUBSCRIPTION_ID, type ProgressToken } from './envelope.ts'
 import { toNotification, type RequestId } from './json-rpc.ts'
 import type { LogLevel } from './log-levels.ts'
@@ -69,7 +70,9 @@ export function resourceUpdatedNotification (id: RequestId, uri: string): string
 /** @param members of the JSON of the task, without braces. */
 export function taskNotification (id: RequestId, members: string): string {
   const meta = JSON.stringify(subscriptionMeta(id))
-  return `{"jsonrpc":"2.0","method":"notifications/tasks","params":{${members},"_meta":${meta}}}`
+  return toWellFormedJson(
+    `{"jsonrpc":"2.0","method":"notifications/tasks","params":{${members},"_meta":${meta}}}`
+  )
 }
 
 /** Names the `subscriptions/listen` request that a message belongs to. A number stays a number. */

@@ -2,6 +2,7 @@
 // values of any kind that become JSON.
 
 import { isPromise } from 'node:util/types'
+import { clip } from '../base/words.ts'
 import { accepted, refused, type Check, type Verdict } from './check.ts'
 
 /** Deeper values are looked at one by one, which finds cycles. */
@@ -63,7 +64,7 @@ function findLoss (original: unknown, place: string, within: readonly object[]):
   if (within.includes(value)) {
     return `${place}: a value that contains itself has no JSON form; return its id, or leave it out`
   }
-  if (within.length > MAX_DEPTH) return `${place.slice(0, 100)}…: is nested deeper than ${MAX_DEPTH} levels`
+  if (within.length > MAX_DEPTH) return `${clip(place)}: is nested deeper than ${MAX_DEPTH} levels`
   // Not `forEach`: it skips the holes of an array.
   for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
     if (member === undefined && !Array.isArray(value)) continue

@@ -1,6 +1,7 @@
 // Shows the beginning of a value, and tells whether it is large. Both read only as much of the value as they
 // need: a client chooses its size.
 
+import { cut, toWellFormedJson } from '../base/text.ts'
 import { clip } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 
@@ -14,7 +15,7 @@ export function preview (value: unknown): string {
   if (value === undefined) return 'nothing'
   try {
     const beginning = isLongerThan(value, LARGE) ? beginningOf(value, { left: MAX_PREVIEW }) : value
-    return clip(JSON.stringify(beginning) ?? `a value of type ${typeof value}`, MAX_PREVIEW)
+    return clip(toWellFormedJson(JSON.stringify(beginning) ?? `a value of type ${typeof value}`), MAX_PREVIEW)
   } catch (error) {
     if (error instanceof TypeError) return `a value of type ${typeof value} that is not JSON`
     throw error
@@ -35,7 +36,7 @@ const LARGE = 10_000
 /** Cuts a value: the JSON of the rest begins as that of the value, for as many characters as `room` has. */
 function beginningOf (value: unknown, room: { left: number }): unknown {
   room.left--
-  if (typeof value === 'string') return value.slice(0, MAX_PREVIEW)
+  if (typeof value === 'string') return cut(value, MAX_PREVIEW)
   if (Array.isArray(value)) {
     const items: unknown[] = []
     for (let i = 0; i < value.length && room.left > 0; i++) items.push(beginningOf(value[i], room))

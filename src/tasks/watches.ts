@@ -1,5 +1,6 @@
 // Who waits for changes of which tasks on this replica.
 
+import { cut } from '../base/text.ts'
 import type { Progress } from '../protocol/notifications.ts'
 import type { Broadcast } from '../store/changes/broadcast.ts'
 
@@ -49,5 +50,5 @@ export class TaskWatches {
 export function toStatusMessage ({ progress, total, message }: Progress): string {
   const numbers = total === undefined ? String(progress) : `${progress} of ${total}`
   // A handler without types may pass anything.
-  return String(message ?? numbers).slice(0, MAX_MESSAGE_LENGTH)
+  return cut(String(message ?? numbers), MAX_MESSAGE_LENGTH)
 }

@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Principal } from '../access/principal.ts'
 import type { Service } from '../app.ts'
+import { toWellFormedJson } from '../base/text.ts'
 import { clock, timers } from '../base/time.ts'
 import { readEnvelope, toEnvelopeJson } from '../protocol/envelope.ts'
 import type { ProtocolError } from '../protocol/errors.ts'
@@ -161,7 +162,7 @@ function toOutlet (
   return {
     onPending (lifetime) { if (signal !== undefined) stopOnAbort(lifetime, signal) },
     notify,
-    succeed: (json) => resolve({ json: String(json) }),
+    succeed: (json) => resolve({ json: toWellFormedJson(String(json)) }),
     fail: (error) => resolve({ error }),
     leaveUnanswered () {},
     openStream () { throw new TypeError('a test opens no streams') }

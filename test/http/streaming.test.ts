@@ -59,7 +59,7 @@ t.test('progress has the request\'s token in its type, and only grows (237, 238,
   t.match(without.headers, { 'content-type': /^application\/json/ }, 'no progress without a token')
   for (const progressToken of [1.5, null, {}, true]) {
     t.match((await post(t, url, call('steps', {}, { progressToken }))).response.error, {
-      code: -32602, message: /progressToken must be a string or an integer/
+      code: -32602, message: /progressToken must be an integer or well-formed text/
     })
   }
 })

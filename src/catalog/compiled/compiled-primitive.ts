@@ -3,6 +3,7 @@
 import type { CommonOptions, WhenMissing } from '../../author/common-options.ts'
 import type { UpstreamDefinition } from '../../author/define-upstream.ts'
 import { runAtOnce, visitAll, type Stepwise } from '../../base/stepwise.ts'
+import { toWellFormedJson } from '../../base/text.ts'
 import type { Located } from './contents.ts'
 import { createReporter, type Problem } from './problem.ts'
 
@@ -38,7 +39,7 @@ export function toCompiledPrimitive (
   const head = JSON.stringify(entry)
   // Joined to one piece: V8 would keep the pieces too, once a list is written.
   const json = members === undefined ? head : [head.slice(0, -1), ',', members, '}'].join('')
-  return { key, order, scopes, whenMissing, json, upstreams }
+  return { key, order, scopes, whenMissing, json: toWellFormedJson(json), upstreams }
 }
 
 export function byKey<P extends CompiledPrimitive> (all: readonly P[]): ReadonlyMap<string, P> {

@@ -1,5 +1,6 @@
 // Turns an error that a file of the catalog caused into a problem of that file.
 
+import { cut } from '../../base/text.ts'
 import { messageOf } from '../../base/words.ts'
 import type { PassedOver } from '../compiled/contents.ts'
 import type { Problem } from '../compiled/problem.ts'
@@ -53,7 +54,7 @@ export function ruleOf (error: unknown): string {
   if (isSyntaxProblem(error)) return first.replace(/ at line \d+, column \d+:$/, '')
   const end = rest.findIndex((line) => line.startsWith('Require stack:'))
   const lines = [first, ...end === -1 ? rest : rest.slice(0, end)].map((line) => line.trim())
-  return lines.filter((line) => line !== '').join(' ').slice(0, MAX_RULE)
+  return cut(lines.filter((line) => line !== '').join(' '), MAX_RULE)
 }
 
 function isSyntaxProblem (error: unknown): boolean {

@@ -6,6 +6,7 @@ import { request as requestSecurely } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { AwsClient } from 'aws4fetch'
 import { retry } from '../../base/retry.ts'
+import { cut } from '../../base/text.ts'
 import type { Bucket } from './address.ts'
 
 type Parameters = { readonly [name: string]: string | number | undefined }
@@ -39,7 +40,7 @@ export class S3Error extends Error {
 
   constructor (method: string, status: number, answer: string) {
     const [code = 'no code'] = textsOf(answer, 'Code')
-    const [text = answer.slice(0, MAX_ERROR_LENGTH)] = textsOf(answer, 'Message')
+    const [text = cut(answer, MAX_ERROR_LENGTH)] = textsOf(answer, 'Message')
     // The answer to HEAD has no body.
     const reason = answer === '' ? '' : `: ${code}, ${text}`
     super(`the bucket answered ${status} to ${method}${reason}`)

@@ -3,6 +3,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { quote } from '../../base/words.ts'
 import { checkAccept, checkAcceptStream } from '../../http/accept.ts'
 import type { Era } from '../../http/era.ts'
 import { openEventStream } from '../../http/event-stream.ts'
@@ -168,6 +169,6 @@ function checkVersion (headers: IncomingHttpHeaders): void {
   const version = headers['mcp-protocol-version']
   if (version === undefined || (typeof version === 'string' && isLegacyRevision(version))) return
   throw invalidRequest(
-    `MCP-Protocol-Version ${JSON.stringify(String(version).slice(0, 50))} is not one that a session can have`
+    `MCP-Protocol-Version ${quote(String(version), 50)} is not one that a session can have`
   )
 }

@@ -3,6 +3,7 @@
 
 import { withinDeadline } from '../../base/deadline.ts'
 import { createTally } from '../../base/tally.ts'
+import { cut } from '../../base/text.ts'
 import { random, type Timer, timers } from '../../base/time.ts'
 import type { Holder } from '../../limits/holder.ts'
 import { Limit, partOf } from '../../limits/limits.ts'
@@ -15,7 +16,7 @@ import type { Session } from './session.ts'
 /** The client answered with an error, or did not answer in time. */
 export class ClientRefusal extends Error {
   override readonly name = 'ClientRefusal'
-  constructor (detail: string) { super(`the client refused: ${detail.slice(0, 300)}`) }
+  constructor (detail: string) { super(`the client refused: ${cut(detail, 300)}`) }
 }
 
 /** The client was not asked: too many questions wait for their answers. */

@@ -3,6 +3,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { ownerOf, type Principal } from '../../access/principal.ts'
+import { cut } from '../../base/text.ts'
 import { clock, random } from '../../base/time.ts'
 import { networkOf, type Sender } from '../../limits/holder.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
@@ -76,7 +77,7 @@ function toBounded (negotiated: Negotiated): Negotiated {
   }
   const name = clientInfo === undefined
     ? undefined
-    : { name: clientInfo.name.slice(0, 200), version: clientInfo.version.slice(0, 100) }
+    : { name: cut(clientInfo.name, 200), version: cut(clientInfo.version, 100) }
   return {
     revision,
     clientInfo: name,

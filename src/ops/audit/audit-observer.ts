@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { isAnonymous, ownerOf, type Principal } from '../../access/principal.ts'
+import { cut } from '../../base/text.ts'
 import {
   toOutcomeWord, type Ending, type GivenArguments, type Observed, type Observer
 } from '../../request/pipeline/observer.ts'
@@ -38,7 +39,7 @@ export function createAuditObserver (write: WriteAuditLine): Required<Observer> 
 
   return {
     begin (observed, { principal, address }) {
-      const from = address?.slice(0, MAX_ADDRESS_LENGTH)
+      const from = address && cut(address, MAX_ADDRESS_LENGTH)
       if (from !== undefined) addresses.set(observed, from)
       if (!isAnonymous(principal)) noteSignIn(observed, principal, from)
     },

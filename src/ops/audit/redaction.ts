@@ -1,6 +1,8 @@
 // Replaces what looks like a secret in the values that a log has, and cuts what is too long. The audit log
 // keeps arguments. The log of `trivet dev` shows arguments and results.
 
+import { cut } from '../../base/text.ts'
+
 const REDACTED = '[redacted]'
 const CUT = '[cut]'
 /** In characters of text, of all values of one request. */
@@ -57,9 +59,9 @@ export function redact (
 
   function copyText (text: string): string {
     const harmless = patterns.reduce(
-      (clean, secret) => clean.replace(secret, REDACTED), text.slice(0, left + maxSecretLength)
+      (clean, secret) => clean.replace(secret, REDACTED), cut(text, left + maxSecretLength)
     )
-    const excerpt = harmless.length > left ? `${harmless.slice(0, left)}${CUT}` : harmless
+    const excerpt = harmless.length > left ? `${cut(harmless, left)}${CUT}` : harmless
     left = Math.max(0, left - text.length)
     return excerpt
   }

@@ -34,9 +34,9 @@ export function toCallLines (
 function toValueLine (name: string, value: unknown): string[] {
   if (value === undefined) return []
   const json = JSON.stringify(value, (within, member) => {
-    return typeof member === 'string' && within !== '' ? cut(member, TEXT_COLUMNS) : member
+    return typeof member === 'string' && within !== '' ? cutToColumns(member, TEXT_COLUMNS) : member
   })
-  return [cut(`  ${name} ${toPlainJson(json)}`, COLUMNS)]
+  return [cutToColumns(`  ${name} ${toPlainJson(json)}`, COLUMNS)]
 }
 
 /** `needs the scope books:write; the caller has books:read` */
@@ -54,7 +54,7 @@ function toNames (scopes: readonly unknown[]): string {
 }
 
 /** Cuts a text to its columns. A cut text ends in `…`. */
-function cut (text: string, columns: number): string {
+function cutToColumns (text: string, columns: number): string {
   let [width, length, end] = [0, 0, 0]
   for (const character of text) {
     width += NARROW.test(character) ? 0 : WIDE.test(character) ? 2 : 1

@@ -3,6 +3,7 @@
 // gets another reader. The end of the process never waits for them.
 
 import { close, closeSync, constants, openSync, write, writeSync } from 'node:fs'
+import { toWellFormedJson } from '../../base/text.ts'
 import { codeOf } from '../../base/words.ts'
 import { type Timer, timers } from '../../base/time.ts'
 
@@ -79,9 +80,10 @@ export class LineDestination {
     destinations.add(this)
   }
 
-  /** @param line one or several lines, each with its end. */
-  write (line: string): void {
+  /** @param written one or several lines, each with its end. */
+  write (written: string): void {
     if (this.#isClosed) return
+    const line = toWellFormedJson(written)
     const { maxWaitingLength = MAX_WAITING_LENGTH } = this.#options
     if (this.#waitingLength + line.length > maxWaitingLength) {
       this.#dropped += countLines(line)

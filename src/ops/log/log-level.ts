@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
+import { cut } from '../../base/text.ts'
 import { codeOf, messageOf } from '../../base/words.ts'
 import { ConfigError } from '../config/config.ts'
 import { SETTINGS, type Config } from '../config/settings.ts'
@@ -22,7 +23,7 @@ export function readLogLevel ({ logLevel, logLevelFile }: LevelSettings): string
   const place = `${variable}: ${logLevelFile}`
   const text = readText(logLevelFile, place).trim()
   if (text === '') return logLevel
-  const quoted = JSON.stringify(text.slice(0, MAX_QUOTED))
+  const quoted = JSON.stringify(cut(text, MAX_QUOTED))
   if (!kind.accepts(text)) throw new ConfigError([`${place} must contain ${kind.form}, got ${quoted}`])
   return text
 }

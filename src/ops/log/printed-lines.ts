@@ -6,6 +6,7 @@ import { Console } from 'node:console'
 import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { Logger } from 'pino'
+import { cut, partsOf } from '../../base/text.ts'
 import { type Timer, timers } from '../../base/time.ts'
 
 export interface StandardStreams {
@@ -51,9 +52,7 @@ export function logStreams (logger: Logger, target: StandardStreams): PrintedLin
 
 function toWriteText (logger: Logger, level: 'info' | 'warn'): WriteText {
   return (source, text) => {
-    let start = 0
-    do logger[level]({ source }, '%s', text.slice(start, start += MAX_LENGTH))
-    while (start < text.length)
+    for (const part of partsOf(text, MAX_LENGTH)) logger[level]({ source }, '%s', part)
   }
 }
 
@@ -98,9 +97,9 @@ class LoggedStream implements PrintedLines {
   #add (text: string): void {
     const lines = `${this.#partial}${text}`.split(/\r\n|\n|\r/)
     const partial = lines.pop() ?? ''
-    const wholeLength = partial.length - partial.length % MAX_LENGTH
-    lines.push(partial.slice(0, wholeLength))
-    this.#partial = partial.slice(wholeLength)
+    const whole = cut(partial, partial.length - partial.length % MAX_LENGTH)
+    lines.push(whole)
+    this.#partial = partial.slice(whole.length)
     for (const line of lines) if (line !== '') this.#writeText(this.#name, line)
     if (this.#partial !== '') this.#timer ??= timers.setTimeout(() => this.flush(), PARTIAL_MS).unref()
   }

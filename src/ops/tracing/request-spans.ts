@@ -4,6 +4,7 @@ import {
   context, SpanKind, trace, TraceFlags, type Attributes, type Context, type Span, type Tracer
 } from '@opentelemetry/api'
 import type { Handles, NewHandle } from '../../author/handles.ts'
+import { cut } from '../../base/text.ts'
 import type { UpstreamSpan } from '../../catalog/compiled/upstreams/open-upstream.ts'
 import type { RequestId } from '../../protocol/json-rpc.ts'
 import type { Ending, Observed } from '../../request/pipeline/observer.ts'
@@ -84,7 +85,7 @@ class RequestSpans implements RequestTrace {
   }
 
   async span<T> (name: string, fn: () => T | Promise<T>): Promise<T> {
-    return await this.#runPart(name.slice(0, MAX_NAME_LENGTH), {}, fn)
+    return await this.#runPart(cut(name, MAX_NAME_LENGTH).toWellFormed(), {}, fn)
   }
 
   handles<T> (kind: string, handles: Handles<T>): Handles<T> {

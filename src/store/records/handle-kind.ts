@@ -2,6 +2,7 @@
 
 import { HandleError } from '../../author/handles.ts'
 import { isToolError, ToolError } from '../../author/tool-error.ts'
+import { quote } from '../../base/words.ts'
 import type { Limit, ShareUsed } from '../../limits/limits.ts'
 import type { Check } from '../../schema/check.ts'
 import { StoreUnavailable } from './state-store.ts'
@@ -34,7 +35,7 @@ export function unknownHandle ({ kind, createdBy }: HandleKind, id: unknown): Ha
   const advice = createdBy === undefined
     ? 'It may have expired.'
     : `It may have expired; ${createdBy} makes a new one.`
-  return new HandleError(`There is no ${kind} ${JSON.stringify(String(id).slice(0, 64))}. ${advice}`)
+  return new HandleError(`There is no ${kind} ${quote(String(id), 64)}. ${advice}`)
 }
 
 /** The value was written by a release whose schema was another. The cause is for the log. */

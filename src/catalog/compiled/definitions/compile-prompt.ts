@@ -3,6 +3,7 @@
 import type { CompletionSource } from '../../../author/completion.ts'
 import type { Context } from '../../../author/context.ts'
 import type { PromptDefinition, PromptOutput } from '../../../author/define-prompt.ts'
+import { quote } from '../../../base/words.ts'
 import type { Prompt } from '../../../protocol/primitives.ts'
 import { toCompiledPrimitive, type CompiledPrimitive, type EntryMembers } from '../compiled-primitive.ts'
 import type { Located } from '../contents.ts'
@@ -45,7 +46,7 @@ export function compilePrompt (
   }
 }
 
-function findPromptProblems ({ render, arguments: args = [] }: PromptDefinition): string[] {
+function findPromptProblems ({ name, render, arguments: args = [] }: PromptDefinition): string[] {
   const handlerProblem = findHandlerProblem(render)
   const names = args.map(({ name }) => name)
   const repeated = names.filter((name, index) => names.indexOf(name) !== index)
@@ -54,6 +55,10 @@ function findPromptProblems ({ render, arguments: args = [] }: PromptDefinition)
   )
   return [
     ...(handlerProblem === undefined ? [] : [`render: ${handlerProblem}`]),
+    // Clients could not send it.
+    ...[name, ...names].filter((one) => !one.isWellFormed()).map(
+      (one) => `the name ${quote(one)} has half of a surrogate pair`
+    ),
     ...repeated.map((name) => `arguments: ${JSON.stringify(name)} is named twice`),
     ...uncompletable.map(
       ({ name }) => `arguments.${name}.complete: must be a list of strings or a function`

@@ -1,5 +1,6 @@
 // Writes results as JSON text, from members that are JSON already: nothing is serialised twice.
 
+import { toWellFormedJson } from '../../../base/text.ts'
 import type { ContentBlock, Meta, PromptMessage, ResourceContents } from '../../../protocol/content.ts'
 import { META_SERVER_INFO } from '../../../protocol/envelope.ts'
 import type { CacheHints, Implementation } from '../../../protocol/primitives.ts'
@@ -42,7 +43,7 @@ export interface ResultWriter {
  */
 export function createResultWriter (info: Implementation): ResultWriter {
   const identity = { [META_SERVER_INFO]: info }
-  const identityJson = JSON.stringify(identity)
+  const identityJson = toWellFormedJson(JSON.stringify(identity))
   // `identity` comes last: a tool may pass on a result of another server, which has that server's name.
   const toMetaJson = (meta: Meta | undefined) =>
     meta === undefined ? identityJson : JSON.stringify({ ...meta, ...identity })

@@ -4,6 +4,7 @@
 import type { ToolError } from '../../../author/tool-error.ts'
 import { isToolResult, type ToolResultOptions } from '../../../author/tool-result.ts'
 import { isLarge, requestsTurn, toJsonString } from '../../../base/large-text.ts'
+import { toWellFormedJson } from '../../../base/text.ts'
 import type { ContentBlock, Meta } from '../../../protocol/content.ts'
 import { isObject } from '../../../protocol/json-rpc.ts'
 import type { Check, Verdict } from '../../../schema/check.ts'
@@ -82,7 +83,7 @@ async function largeTextResult (
 function checkedResult (writer: ResultWriter, verdict: Verdict | Promise<Verdict>): string | Promise<string> {
   if (verdict instanceof Promise) return verdict.then((settled) => checkedResult(writer, settled))
   const value = acceptedValue(verdict)
-  return structuredResult(writer, value, JSON.stringify(value))
+  return structuredResult(writer, value, toWellFormedJson(JSON.stringify(value)))
 }
 
 function acceptedValue (verdict: Verdict): unknown {
@@ -139,9 +140,9 @@ function toSafeContent (writer: ResultWriter, content: readonly ContentBlock[]):
   return writer.toContent(checkContent(content).map(toSafeBlock))
 }
 
-/** Throws a ContractError if JSON would lose a part of the value. */
+/** Throws a ContractError if JSON would lose a part of the value. The copy in a text block is equal. */
 function toStructuredJson (value: unknown): string {
   const loss = isPlainJson(value) ? undefined : findJsonLoss(value)
   if (loss !== undefined) throw new ContractError('the result:', [loss])
-  return JSON.stringify(value)
+  return toWellFormedJson(JSON.stringify(value))
 }

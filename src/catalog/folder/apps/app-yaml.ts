@@ -1,5 +1,6 @@
 // Reads app.yaml: what lists say of a screen, who may see it, and what it needs of its host.
 
+import { quote } from '../../../base/words.ts'
 import { isSource, type AppResourceMeta } from '../../../protocol/apps.ts'
 import type { Static } from '../../../schema/type.ts'
 import { appSettings } from '../../compiled/definitions/definition-shapes.ts'
@@ -48,7 +49,7 @@ function * findOriginProblems ({ csp = {}, cache, scopes = [] }: AppSettings): G
       if (isSource(list, origin)) continue
       const orData = list === 'resourceDomains' ? ', or data:' : ''
       yield `csp.${list}[${index}]: must be an origin such as https://api.example.com or ` +
-        `https://*.example.com, without a path${orData}, got ${JSON.stringify(origin.slice(0, 100))}`
+        `https://*.example.com, without a path${orData}, got ${quote(origin)}`
     }
   }
   if (cache?.cacheScope === 'public' && scopes.length > 0) {

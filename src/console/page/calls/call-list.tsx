@@ -1,5 +1,6 @@
 // The last calls. One click repeats a call.
 
+import { cut } from '../../../base/text.ts'
 import { toClock } from '../header.tsx'
 import { entryByKey } from '../lists/catalog.ts'
 import { memo } from '../parts/memo.ts'
@@ -48,5 +49,5 @@ const CallRow = memo(({ call, title, onShow }: CallRowProps) => {
 const MAX_PREVIEW = 120
 
 function toPreview ({ params }: CallRecord): string {
-  return JSON.stringify(params.arguments ?? params.uri ?? {}).slice(0, MAX_PREVIEW)
+  return cut(JSON.stringify(params.arguments ?? params.uri ?? {}), MAX_PREVIEW)
 }

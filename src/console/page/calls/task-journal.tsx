@@ -2,6 +2,7 @@
 // carry them.
 
 import { useEffect, useState } from 'preact/hooks'
+import { cut } from '../../../base/text.ts'
 import { CopyButton } from '../parts/code.tsx'
 import type { LogLine, TaskView } from './call-record.ts'
 import { LogLines } from './log-lines.tsx'
@@ -111,12 +112,12 @@ const MAX_VALUE = 300
 /** Where tokens are checked, there are no values. */
 function describeOutcome ({ kind, outcome, value, failure: { name, message } = {} }: JournalLine): string {
   if (outcome === 'open') return 'not yet'
-  if (outcome === 'failure') return message === undefined ? 'failed' : cut(`${name}: ${message}`)
-  return value === undefined ? ENDS[kind] ?? 'over' : cut(JSON.stringify(value))
+  if (outcome === 'failure') return message === undefined ? 'failed' : short(`${name}: ${message}`)
+  return value === undefined ? ENDS[kind] ?? 'over' : short(JSON.stringify(value))
 }
 
-function cut (text: string): string {
-  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text
+function short (text: string): string {
+  return text.length > MAX_VALUE ? `${cut(text, MAX_VALUE)}…` : text
 }
 
 /** Resolves to `undefined` if the service does not answer. */

@@ -1,6 +1,7 @@
 // Who the page calls as, and what its host can do. Kept for the tab, so that a reload keeps it.
 
 import { computed, signal } from '@preact/signals'
+import { cut } from '../../../base/text.ts'
 import { APPS_CAPABILITY } from '../../../protocol/apps.ts'
 import type { LogLevel } from '../../../protocol/log-levels.ts'
 import { TASKS_CAPABILITY } from '../../../protocol/tasks.ts'
@@ -106,7 +107,7 @@ async function askForToken ({ subject, scopes, claims }: Identity): Promise<stri
   })
   if (!response.ok) {
     throw new Error(`The service made no token for this caller (HTTP ${response.status}): ` +
-      (await response.text()).slice(0, 500))
+      cut(await response.text(), 500))
   }
   const { token }: { readonly token: string } = await response.json()
   return token

@@ -3,6 +3,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 
 import { createParser } from 'eventsource-parser'
+import { cut } from '../../../base/text.ts'
 import type { LogLevel } from '../../../protocol/log-levels.ts'
 import { CURRENT_REVISION } from '../../../protocol/revisions.ts'
 import { forgetToken, toAuthorization, toCapabilities, type PageCaller } from './caller.ts'
@@ -137,7 +138,7 @@ async function readEvents (response: Response, take: (text: string) => void): Pr
 
 async function describeBody (response: Response): Promise<string> {
   const text = (await response.text()).trim()
-  return text === '' ? `HTTP ${response.status} without a body` : text.slice(0, 2000)
+  return text === '' ? `HTTP ${response.status} without a body` : cut(text, 2000)
 }
 
 function toFailure ({ code, message, data }: JsonObject, response: Response): RequestFailure {

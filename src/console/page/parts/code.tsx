@@ -1,6 +1,7 @@
 // Texts to read and to copy: code, JSON, and what a tool wrote.
 
 import { useState } from 'preact/hooks'
+import { cut } from '../../../base/text.ts'
 import { toPretty } from '../connection/json.ts'
 
 /** A longer text is shown in part: a browser takes seconds for a megabyte. */
@@ -38,7 +39,7 @@ export function Code ({ text, label, isProse = false }: CodeProps) {
   return (
     <div class='code-frame'>
       <pre tabIndex={0} role='group' aria-label={label} class={isProse ? 'prose' : undefined}>
-        {isCut ? text.slice(0, MAX_SHOWN) : text}
+        {isCut ? cut(text, MAX_SHOWN) : text}
       </pre>
       <CopyButton text={() => text} label={label} />
       {isCut && (
