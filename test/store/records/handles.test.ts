@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { ANONYMOUS, type Principal } from '../../../src/access/principal.ts'
 import { isHandleError } from '../../../src/author/handles.ts'
 import { isToolError } from '../../../src/author/tool-error.ts'
+import { quote } from '../../../src/base/words.ts'
 import { createSchemaCompiler } from '../../../src/schema/json-schema.ts'
 import { createMemoryStateStore } from '../../../src/store/backends/memory/state-store.ts'
 import type { HandleKind } from '../../../src/store/records/handle-kind.ts'
@@ -173,7 +174,7 @@ t.test('unknown, expired, deleted, malformed, of another kind and somebody else\
     ]) {
       const error = await act().then(() => undefined, (error: unknown) => error)
       t.ok(isHandleError(error) && isToolError(error), id.slice(0, 40))
-      const shown = JSON.stringify(id.slice(0, 64))
+      const shown = quote(id, 64)
       t.equal(
         error instanceof Error ? error.message : '',
         `There is no counter ${shown}. It may have expired; create_counter makes a new one.`
