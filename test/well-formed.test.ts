@@ -56,6 +56,10 @@ const CATALOG: Files = {
     ctx.progress(2, 2, text)
     return { [text]: who.content.name }
   }`, `${INPUT}, task: 'required'`),
+  ...tool(
+    'chosen', '({ c }) => c',
+    "inputSchema: { type: 'object', properties: { c: { enum: ['cut \\ud83d'] } } }"
+  ),
   ...tool('kept', '({ text }) => text', `${INPUT}, audit: 'values'`),
   ...tool('titled', '() => "ok"', "title: 'Half \\ud83d', annotations: { title: '\\udc00' }, " +
     "inputSchema: { type: 'object', properties: { a: { description: 'half \\ud83d' } } }"),
@@ -153,6 +157,11 @@ t.test('answers', async (t) => {
     const { result } = JSON.parse(String(await post(call('structured')('a\ud83d'))))
     t.strictSame(result.structuredContent, { 'a\ufffd': 'a\ufffd', list: [{ 'a\ufffd': ['a\ufffd'] }] })
     t.strictSame(JSON.parse(result.content[0].text), result.structuredContent)
+  })
+  t.test('a choice is taken as it is sent', async (t) => {
+    const params = { name: 'chosen', arguments: { c: 'cut \ufffd' } }
+    const { result } = JSON.parse(String(await post({ method: 'tools/call', params })))
+    t.strictSame([result.isError, result.content[0].text], [undefined, 'cut \ufffd'])
   })
   t.test('lists', async (t) => {
     for (const method of ['server/discover', 'tools/list', 'prompts/list', 'resources/list']) {

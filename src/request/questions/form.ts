@@ -1,5 +1,6 @@
 // Forms: the JSON to send, and the check of the answers. Questions with equal schemas share one form.
 
+import { toWellFormedJson } from '../../base/text.ts'
 import { messageOf } from '../../base/words.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import type { JsonSchema } from '../../protocol/primitives.ts'
@@ -72,7 +73,8 @@ function toForm (schema: JsonSchema, toCheck: () => Check): Form {
 
 function toSchemaJson (schema: unknown): string {
   try {
-    return JSON.stringify(schema) ?? 'null'
+    // Clients repeat the names of fields and the choices as they are sent.
+    return toWellFormedJson(JSON.stringify(schema) ?? 'null')
   } catch (error) {
     throw new SchemaError([`is not JSON: ${messageOf(error)}`])
   }

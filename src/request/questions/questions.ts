@@ -23,6 +23,7 @@ export function readQuestions (
   const questionsByKey = Object.entries(requests).flatMap(([key, request]) => {
     const report = (rule: string) => problems.push(`ask, ${JSON.stringify(key)}: ${rule}`)
     if (key === '') report('a key must not be empty')
+    if (!key.isWellFormed()) report('a key must be well-formed text: clients repeat it')
     const question = toQuestion(request, report)
     if (question === undefined) return []
     const earlier = before(key)

@@ -54,6 +54,15 @@ t.test('a form is sent without $schema and additionalProperties (226)', async (t
   t.same(sent?.requestedSchema, { type: 'object', properties })
 })
 
+t.test('halves of characters in names and choices become what clients can repeat', async (t) => {
+  const request = form({ 'a\ud83d': { type: 'string', enum: ['b\udc00'] } })
+  t.strictSame(await paramsOf(request), {
+    mode: 'form',
+    message: 'Which?',
+    requestedSchema: { type: 'object', properties: { 'a\ufffd': { type: 'string', enum: ['b\ufffd'] } } }
+  })
+})
+
 const REFUSED: ReadonlyArray<readonly [claim: string, request: InputRequest, problem: RegExp]> = [
   [
     'an object in an object', form({ a: { type: 'object', properties: {} } }),

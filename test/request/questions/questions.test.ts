@@ -21,6 +21,7 @@ t.test('one error has every problem of all questions of a call', async (t) => {
 
 t.test('a question has a key and is made by one of the four functions (211)', async (t) => {
   t.match((await ask(roots(), '')).error, { message: /^ask, "": a key must not be empty/ })
+  t.match((await ask(roots(), 'k\ud83d')).error, { message: /a key must be well-formed text/ })
   for (const wrong of [undefined, null, 1, 'x', {}, { kind: 'toString', params: {} }, { kind: 'form' }]) {
     // @ts-expect-error: authors may write without types
     t.match(await problemOf(wrong), /must be made by elicit\.form, elicit\.url, sample or roots/)

@@ -1,5 +1,6 @@
 // Compiles a schema of a definition, of any kind: the JSON Schema for clients, and the check.
 
+import { toWellFormedJson } from '../../../base/text.ts'
 import { isObject } from '../../../protocol/json-rpc.ts'
 import type { JsonSchema } from '../../../protocol/primitives.ts'
 import type { Check } from '../../../schema/check.ts'
@@ -47,12 +48,15 @@ export function compileSchema (
       report('must be a JSON Schema object or a Standard Schema')
       return undefined
     }
-    const json = toJson(schema)
+    const own = toJson(schema)
+    // Clients repeat the names and the choices of an input as they are sent.
+    const json = direction === 'input' ? toWellFormedJson(own) : own
+    const whole: JsonSchema = json === own ? schema : JSON.parse(json)
     const { compile } = compilers[direction]
-    const check = compile(schema, json)
-    const problems = findLiteralProblems(schema, { usesDefaults: direction === 'input', compile })
+    const check = compile(whole, json)
+    const problems = findLiteralProblems(whole, { usesDefaults: direction === 'input', compile })
     if (problems.length > 0) throw new SchemaError(problems)
-    return { schema, json, check: direction === 'input' ? check : checkJsonForm(check, true) }
+    return { schema: whole, json, check: direction === 'input' ? check : checkJsonForm(check, true) }
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error
     for (const problem of error.problems) report(problem)
