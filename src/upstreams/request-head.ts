@@ -1,6 +1,7 @@
 // The headers of a call, and its body: what a handler may set, and what it may not.
 
 import type { UpstreamInit } from '../author/upstream-fetch.ts'
+import { toWellFormedJson } from '../base/text.ts'
 import { clip, quote } from '../base/words.ts'
 
 /** Headers by their names in lower case. */
@@ -122,7 +123,7 @@ export function readCallBody (
 function toJson (value: unknown): string {
   const text: string | undefined = JSON.stringify(value)
   if (text === undefined) throw new TypeError('fetch: json must be a value that JSON can represent')
-  return text
+  return toWellFormedJson(text)
 }
 
 async function readForm (body: FormData | Blob): Promise<CallBody> {

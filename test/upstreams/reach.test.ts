@@ -184,7 +184,7 @@ t.test('sends texts, bytes, forms and JSON', async (t) => {
       const form = new FormData()
       form.set('a', 'b')
       return {
-        json: await post({ json: { a: [1] } }), text: await post({ body: 'é' }),
+        json: await post({ json: { a: [1] } }), half: await post({ json: 'a\\ud83d' }), text: await post({ body: 'é' }),
         bytes: await post({ body: new Uint8Array([1, 2]) }), form: await post({ body: form }),
         search: await post({ body: new URLSearchParams({ a: 'b c' }) }),
         blob: await post({ body: new Blob(['x'], { type: 'image/png' }) }),
@@ -195,6 +195,7 @@ t.test('sends texts, bytes, forms and JSON', async (t) => {
   const { structuredContent } = await call()
   t.match(structuredContent, {
     json: ['application/json', '{"a":[1]}'],
+    half: ['application/json', '"a\\ufffd"'],
     text: ['text/plain;charset=UTF-8', 'Ã©'],
     bytes: [null, '\u0001\u0002'],
     form: [/^multipart\/form-data; boundary=/, /name="a"\r\n\r\nb\r\n/],

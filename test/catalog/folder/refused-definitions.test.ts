@@ -279,6 +279,15 @@ t.test('refuses invalid definitions at load (110, 112, 115, 116–120, 150, 161,
       /^arguments: "a" is named twice$/
     ],
     [
+      'a name that no client could send', prompt("name: 'p\\ud83d', render: () => ''"), '',
+      /^the name "p\ufffd" has half of a surrogate pair$/
+    ],
+    [
+      'an argument that no client could send',
+      prompt("name: 'p', arguments: [{ name: '\\udc00' }], render: () => ''"), '',
+      /^the name "\ufffd" has half of a surrogate pair$/
+    ],
+    [
       'completions that are none',
       prompt("name: 'p', arguments: [{ name: 'a', complete: 5 }], render: () => ''"), '',
       /^arguments\.a\.complete: must be a list of strings or a function$/

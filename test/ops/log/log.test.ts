@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { flushLog, openLog } from '../../../src/ops/log/log.ts'
 import { until } from '../../helpers/deadline.ts'
+import { findIllFormed } from '../../helpers/well-formed.ts'
 
 /** A named pipe. Its reader is this test, when it likes. */
 function openPipe (t: Test): number {
@@ -72,4 +73,24 @@ t.test('a line of fields that are JSON already has the form of any other line', 
   t.match(fast, /"hostname":".+"status":200/)
   t.equal(withoutTime(fast), withoutTime(slow))
   t.strictSame(rest, [], 'the level holds for it too')
+})
+
+t.test('each line is well-formed, whatever it is about', async (t) => {
+  const file = join(t.testdir({}), 'log')
+  const { logger, writeInfo, announce, relay } = openLog('info', { fd: openSync(file, 'w') })
+  const text = 'a\ud83d'
+  logger.info({ [text]: { list: [text] }, err: new Error(text) }, text)
+  logger.child({ reqId: text }).info('%s', text)
+  writeInfo(JSON.stringify({ text }).slice(1, -1), 'request')
+  announce({ text }, text)
+  await relay(`${JSON.stringify({ text, path: 'C:\\udata' })}\n`)
+  const bytes = readFileSync(file)
+  t.ok(Buffer.from(bytes.toString()).equals(bytes))
+  const lines = bytes.toString().trimEnd().split('\n').map((line) => JSON.parse(line))
+  t.strictSame(findIllFormed(lines), [])
+  t.match(lines, [
+    { 'a\ufffd': { list: ['a\ufffd'] }, msg: 'a\ufffd' }, { reqId: 'a\ufffd' }, { text: 'a\ufffd' }, {}, {
+      path: 'C:\\udata'
+    }
+  ])
 })

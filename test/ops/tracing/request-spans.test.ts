@@ -31,6 +31,7 @@ const FILES = {
   'tools/parts.ts': toolModule('parts', OPEN, `async ({ text }, ctx) => {
     const kept = await ctx.span('outer', async () => await ctx.span('inner', () => text))
     const lazy = await ctx.span('lazy', () => ({ then: (resolve) => resolve('late') }))
+    await ctx.span('\\ud83d' + 'x'.repeat(98) + '\\u{1f600}', () => {})
     await ctx.span('broken', async () => { throw new TypeError(text) }).catch(() => {})
     return [kept, lazy].join()
   }`),
@@ -53,6 +54,8 @@ const FILES = {
 }
 
 const CANARY = 'canary-4711'
+/** The name of a span that is cut, and begins with half of a character. */
+const WHOLE = `\ufffd${'x'.repeat(98)}`
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PARENT = '00f067aa0ba902b7'
 const OTHER = 'a0f067aa0ba902b7'
@@ -255,7 +258,7 @@ t.test('a request that is not sampled has no spans, and its handler hands that o
 
 t.test('ctx.span nests, waits, and records the class of an error', async (t) => {
   t.equal((await ask(call('parts', { text: CANARY }))).result.content[0].text, `${CANARY},late`)
-  t.strictSame(recorded.below(await recorded.named('execute_tool parts')), ['outer', 'lazy', 'broken'])
+  t.strictSame(recorded.below(await recorded.named('execute_tool parts')), ['outer', 'lazy', WHOLE, 'broken'])
   t.strictSame(recorded.below(await recorded.named('outer')), ['inner'])
   t.equal((await recorded.named('broken')).attributes['error.type'], 'TypeError')
   t.equal((await recorded.named('tools/call parts')).status.code, SpanStatusCode.UNSET)
