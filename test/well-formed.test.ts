@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
+import { cut } from '../src/base/text.ts'
 import { anyText } from './helpers/any-text.ts'
 import { buildApp, listen } from './helpers/app.ts'
 import { toolModule, type Files } from './helpers/catalog-folder.ts'
@@ -196,7 +197,7 @@ t.test('an id that is not well-formed is refused, and so is such a token of prog
   t.match(await refused({ ...call('text')('x'), id: '😀' }), { id: '😀', result: { content: [{ text: 'x' }] } })
 })
 
-const TEXTS = ['\ud83d', 'a\udc00"\\ud800', '👩‍💻'.repeat(200), `${'x'.repeat(999)}😀`]
+const TEXTS = ['\ud83d', 'a\udc00"\\ud800', '👩‍💻'.repeat(250), `${'x'.repeat(999)}😀`]
 
 t.test('tasks', async (t) => {
   const app = await buildApp(t, CATALOG, { constants: { taskGraceMs: 20 } })
@@ -211,6 +212,7 @@ t.test('tasks', async (t) => {
     const { taskId } = await client.call('works', { text })
     const asking = await client.until(taskId, 'input_required')
     t.match(asking.inputRequests.who.params, { message: text.toWellFormed() })
+    t.equal(asking.statusMessage, cut(text, 1000).toWellFormed())
     await client.update(taskId, { who: { action: 'accept', content: { name: text } } })
     const { result } = await client.until(taskId, 'completed')
     t.strictSame(result.structuredContent, { [text.toWellFormed()]: text.toWellFormed() })

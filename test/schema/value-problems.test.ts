@@ -77,6 +77,9 @@ t.test('reports only the first problem of a large value', async (t) => {
 
 t.test('previews any value in at most 80 characters', async (t) => {
   t.equal(preview(undefined), 'nothing')
+  t.equal(preview(`${'x'.repeat(75)}👩‍💻👩‍💻`), `"${'x'.repeat(75)}…`)
+  t.equal(preview(`${'x'.repeat(78)}😀${'x'.repeat(20_000)}`), `"${'x'.repeat(78)}…`)
+  t.equal(preview('\ud83d'), '"\\ufffd"')
   t.equal(preview(null), 'null')
   t.equal(preview({ a: 1 }), '{"a":1}')
   t.equal(preview(() => 1), 'a value of type function')

@@ -100,6 +100,14 @@ t.test('no secret is kept in part where a text is cut, or under a name of any le
   t.end()
 })
 
+t.test('a cut is never inside a character', (t) => {
+  for (const text of ['😀', '👩‍💻', '🇩🇪', 'e\u0301']) {
+    const kept = `${'x'.repeat(8191)}${text.repeat(5)}`
+    t.strictSame(redact(kept, NONE), `${'x'.repeat(8191)}[cut]`, text)
+  }
+  t.end()
+})
+
 // The patterns are linear in the length of a text, and no text is longer than the limit.
 t.test('a text that is made to match slowly costs less than 20 ms', (t) => {
   const slow = ['a_'.repeat(4096), 'eyJ'.repeat(2730), 'eyJ.'.repeat(2048), '-----BEGIN '.repeat(744),
