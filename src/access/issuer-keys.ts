@@ -13,8 +13,8 @@ import { readEndpointUrl } from './server-url.ts'
 
 export interface IssuerKeysOptions {
   /**
-   * How long after the keys were read an unknown `kid` does not ask again, in milliseconds. 30 000 by
-   * default.
+   * How long after the keys were read an unknown `kid` does not ask again, in milliseconds. 5000 by default:
+   * a stranger who invents names holds a new key off for this time at most.
    */
   readonly keysCooldownMs?: number
   /** How long the keys count before they are read again, in milliseconds. Ten minutes by default. */
@@ -39,7 +39,7 @@ type RemoteKeys = ReturnType<typeof createRemoteJWKSet>
  */
 export function createIssuerKeys (
   { issuer, fetch, readMetadata }: IssuerAccess,
-  { keysCooldownMs = 30_000, keysMaxAgeMs = 600_000, cooldownMs = 5000, now = clock.now }: IssuerKeysOptions
+  { keysCooldownMs = 5000, keysMaxAgeMs = 600_000, cooldownMs = 5000, now = clock.now }: IssuerKeysOptions
 ): IssuerKeys {
   let current: { readonly uri: string, readonly keys: RemoteKeys } | undefined
   let readAt = -Infinity

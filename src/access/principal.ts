@@ -49,6 +49,22 @@ export function ownerOf (principal: Principal): string {
 /** The requests of one token often share its principal. */
 const owners = new WeakMap<Principal, string>()
 
+/**
+ * Returns a name of the subject with its issuer. Failures and shares count for it, whatever clients it uses:
+ * clients are easy to have many of. A principal without a subject is its client.
+ */
+export function subjectOf (principal: Principal): string {
+  let name = subjects.get(principal)
+  if (name === undefined) {
+    const { issuer, subject, clientId } = principal
+    name = JSON.stringify([issuer, subject ?? { clientId }])
+    subjects.set(principal, name)
+  }
+  return name
+}
+
+const subjects = new WeakMap<Principal, string>()
+
 export function isAnonymous ({ subject, clientId }: Principal): boolean {
   return subject === undefined && clientId === undefined
 }

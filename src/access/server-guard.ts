@@ -1,8 +1,8 @@
 // Bounds the requests to an authorization server that is slow, fails, or has too much to do. A stranger can
-// send any number of tokens, and some at which a server fails: no network may lock the others out.
+// send any number of tokens, and some at which a server fails or is slow: no network may lock the others out.
 
 import { LRUCache } from 'lru-cache'
-import { OutageSwitch } from '../base/outage-switch.ts'
+import { CircuitBreaker, type Failure } from '../base/circuit-breaker.ts'
 import { readRetryAfter } from '../base/retry-after.ts'
 import { timers } from '../base/time.ts'
 import { AuthenticationUnavailable } from './authentication.ts'
@@ -17,16 +17,18 @@ export interface ServerGuardOptions {
   /** How many requests may wait for their turn. 1000 by default. */
   readonly maxWaiting?: number
   readonly now: () => number
+  /** Whose requests the guard tells apart. Networks are easy to have many of. `network` by default. */
+  readonly holders?: 'network' | 'principal'
   /** Whether an error says that the server fails. Others are about one request. */
   readonly isFailure: (error: unknown) => boolean
 }
 
 /**
  * Runs a request in its turn. Rejects with an AuthenticationUnavailable where it is not run.
- * @param network the network of who sent the token, or the owner whose token is exchanged. Absent: one
- * network that has no address.
+ * @param holder the network of who sent the token, or the subject whose token is exchanged. Absent: this
+ * machine, whose network has no address.
  */
-export type ServerGuard = <T>(ask: () => Promise<T>, network?: string) => Promise<T>
+export type ServerGuard = <T>(ask: () => Promise<T>, holder?: string) => Promise<T>
 
 /** The server wants to be asked less. The guard asks it again later about the same token. */
 export class ServerBusy extends AuthenticationUnavailable {
@@ -49,65 +51,74 @@ export function readRetryAfterMs ({ headers }: Response): number {
 
 interface WaitingRequest {
   readonly since: number
-  readonly network: Network
+  readonly holder: HolderState
   readonly start: () => void
   readonly reject: (error: unknown) => void
 }
 
-interface Network {
-  /** Whether the last token of the network was good. */
+interface HolderState {
+  readonly name: string
+  /** Whether its last token was good. */
   isTrusted: boolean
-  /** Off while the server fails at the tokens of the network. */
-  readonly outage: OutageSwitch
-  /** Until when the server wants no request of the network. */
+  /** Whether one of its tokens was good. */
+  isKnown: boolean
+  /** How many of its requests run. */
+  asking: number
+  /** Until when the server wants none of its requests. */
   pausedUntil: number
 }
 
 /** After this many failures in a row the server has failed. A single one may be chance. */
 const FAILURES = 3
-/** After it has asked this many networks in a row for a pause, all pause. It may limit one user alone. */
-const PAUSED_NETWORKS = 2
-const MAX_NETWORKS = 10_000
-/** One part of the places is kept for networks whose last token was good. */
+/** The one witness of the failures of all networks that never had a good token. */
+const STRANGERS = 'strangers'
+/** After it has asked this many holders in a row for a pause, all pause. It may limit one user alone. */
+const PAUSED_HOLDERS = 2
+const MAX_HOLDERS = 10_000
+/** One part of the places is kept for holders whose last token was good. */
 const TRUSTED_PART = 5
+/** The divisors of the share of the places that one holder may have: a half while its last token was good. */
+const SHARE_DIVISORS = { trusted: 2, other: 10 }
 
 /**
- * A server that fails at the tokens of several networks has failed for all, and otherwise for one network.
- * After the cooldown one request finds out whether the server is back. The others are refused meanwhile.
+ * A server that fails at the tokens of several holders has failed for all, and otherwise for each alone. All
+ * networks that never had a good token count as one: a stranger has many addresses. After the cooldown each
+ * holder may find out whether the server is back. One answer is enough for all.
  */
 export function createServerGuard (options: ServerGuardOptions): ServerGuard {
-  const { cooldownMs, patienceMs, maxAsking = 50, maxWaiting = 1000, now, isFailure } = options
-  const networks = new LRUCache<string, Network>({ max: MAX_NETWORKS })
-  const outage = new OutageSwitch({ failures: FAILURES, cooldownMs, now })
+  const { maxAsking = 50, maxWaiting = 1000, holders = 'network', cooldownMs, patienceMs, now } = options
+  const states = new LRUCache<string, HolderState>({ max: MAX_HOLDERS })
+  const breaker = new CircuitBreaker({ failures: FAILURES, cooldownMs, now, maxHolders: MAX_HOLDERS })
   const waiting: WaitingRequest[] = []
-  /** Those that the server has asked for a pause since its last answer. */
-  const paused = new Set<Network>()
+  /** Holders that got 429 since the last answer. More than two are not needed. */
+  const paused = new Set<HolderState>()
   let asking = 0
   let pausedUntil = -Infinity
 
-  function networkOf (name: string): Network {
-    const known = networks.get(name)
-    if (known !== undefined) return known
-    const ownOutage = new OutageSwitch({ failures: FAILURES, cooldownMs, now })
-    const network = { isTrusted: false, outage: ownOutage, pausedUntil: -Infinity }
-    networks.set(name, network)
-    return network
+  function stateOf (name: string): HolderState {
+    const current = states.get(name)
+    if (current !== undefined) return current
+    const isKnown = holders === 'principal'
+    const holder = { name, isTrusted: false, isKnown, asking: 0, pausedUntil: -Infinity }
+    states.set(name, holder)
+    return holder
   }
 
-  const findRefusal = (network: Network): unknown => outage.error ?? network.outage.error
+  const findRefusal = ({ name }: HolderState): unknown => breaker.findRefusal(name)
 
-  function partOf (max: number, { isTrusted }: Network): number {
+  function partOf (max: number, { isTrusted }: HolderState): number {
     return isTrusted ? max : max - Math.floor(max / TRUSTED_PART)
   }
 
-  function mayStart (network: Network): boolean {
-    return now() >= Math.max(pausedUntil, network.pausedUntil) && asking < partOf(maxAsking, network)
+  function mayStart (holder: HolderState): boolean {
+    return now() >= Math.max(pausedUntil, holder.pausedUntil) &&
+      asking < partOf(maxAsking, holder) && holder.asking < shareOf(maxAsking, holder)
   }
 
-  /** The requests of trusted networks come first. */
+  /** The requests of trusted holders come first. */
   function takeNext (): WaitingRequest | undefined {
-    const trusted = waiting.findIndex(({ network }) => network.isTrusted && mayStart(network))
-    const index = trusted === -1 ? waiting.findIndex(({ network }) => mayStart(network)) : trusted
+    const trusted = waiting.findIndex(({ holder }) => holder.isTrusted && mayStart(holder))
+    const index = trusted === -1 ? waiting.findIndex(({ holder }) => mayStart(holder)) : trusted
     return index === -1 ? undefined : waiting.splice(index, 1)[0]
   }
 
@@ -115,17 +126,17 @@ export function createServerGuard (options: ServerGuardOptions): ServerGuard {
   function serveWaiting (): void {
     while (now() - (waiting[0]?.since ?? Infinity) > patienceMs) waiting.shift()?.reject(tooMany())
     for (let next = takeNext(); next !== undefined; next = takeNext()) {
-      const refusal = findRefusal(next.network)
+      const refusal = findRefusal(next.holder)
       if (refusal === undefined) next.start()
       else next.reject(refusal)
     }
   }
 
-  function slowDown (network: Network, retryAfterMs: number): void {
+  function slowDown (holder: HolderState, retryAfterMs: number): void {
     const until = now() + Math.min(retryAfterMs, patienceMs)
-    paused.add(network)
-    network.pausedUntil = Math.max(network.pausedUntil, until)
-    if (paused.size >= PAUSED_NETWORKS) pausedUntil = Math.max(pausedUntil, until)
+    if (paused.size < PAUSED_HOLDERS) paused.add(holder)
+    holder.pausedUntil = Math.max(holder.pausedUntil, until)
+    if (paused.size >= PAUSED_HOLDERS) pausedUntil = Math.max(pausedUntil, until)
     resumeAt(until)
   }
 
@@ -142,55 +153,66 @@ export function createServerGuard (options: ServerGuardOptions): ServerGuard {
     else waiting.splice(index, 0, request)
   }
 
-  function learn (network: Network, error?: unknown): void {
-    network.isTrusted = error === undefined
-    if (error !== undefined && isFailure(error)) {
-      // A network that fails alone may send tokens at which the server fails.
-      outage.add(error, network)
-      network.outage.add(error)
+  function learn (holder: HolderState, error?: unknown): void {
+    holder.isTrusted = error === undefined
+    holder.isKnown ||= holder.isTrusted
+    if (error !== undefined && options.isFailure(error)) {
+      breaker.fail(holder.name, toFailure(error, holder))
     } else {
-      outage.reset()
-      network.outage.reset()
+      breaker.succeed(holder.name)
       paused.clear()
     }
   }
 
-  async function run<T> (ask: () => Promise<T>, network: Network): Promise<T> {
+  async function run<T> (ask: () => Promise<T>, holder: HolderState): Promise<T> {
     asking++
-    const ends = [outage.begin(), network.outage.begin()]
+    holder.asking++
+    const end = breaker.begin(holder.name)
     try {
       const answer = await ask()
-      learn(network)
+      learn(holder)
       return answer
     } catch (error) {
-      if (error instanceof ServerBusy) slowDown(network, error.retryAfterMs)
-      else learn(network, error)
+      if (error instanceof ServerBusy) slowDown(holder, error.retryAfterMs)
+      else learn(holder, error)
       throw error
     } finally {
       asking--
-      for (const end of ends) end()
+      holder.asking--
+      end()
       serveWaiting()
     }
   }
 
   return async (ask, name = '') => {
-    const network = networkOf(name)
+    const holder = stateOf(name)
     const since = now()
-    const refusal = findRefusal(network)
-    if (refusal !== undefined) throw refusal
     for (;;) {
+      const refusal = findRefusal(holder)
+      if (refusal !== undefined) throw refusal
       try {
-        if (mayStart(network)) return await run(ask, network)
-        if (waiting.length >= partOf(maxWaiting, network)) throw tooMany()
+        if (mayStart(holder)) return await run(ask, holder)
+        if (waiting.length >= partOf(maxWaiting, holder)) throw tooMany()
         return await new Promise((resolve, reject) => {
-          const start = () => { run(ask, network).then(resolve, reject) }
-          wait({ since, network, start, reject })
+          const start = () => { run(ask, holder).then(resolve, reject) }
+          wait({ since, holder, start, reject })
         })
       } catch (error) {
         if (!(error instanceof ServerBusy) || now() - since + error.retryAfterMs > patienceMs) throw error
       }
     }
   }
+}
+
+/** Returns how many requests of a holder may run. A network without an address is this machine. */
+function shareOf (max: number, { name, isTrusted }: HolderState): number {
+  if (name === '') return max
+  return Math.ceil(max / (isTrusted ? SHARE_DIVISORS.trusted : SHARE_DIVISORS.other))
+}
+
+/** One holder may send tokens at which the server fails. */
+function toFailure (error: unknown, { name, isKnown }: HolderState): Failure {
+  return { error, witness: isKnown ? name : STRANGERS, most: 1, isOwn: true }
 }
 
 function tooMany (): AuthenticationUnavailable {

@@ -6,7 +6,7 @@ import { unlessAborted } from '../base/deadline.ts'
 import { AuthenticationUnavailable } from './authentication.ts'
 import { FETCH_LIMITS } from './bounded-fetch.ts'
 import type { CallerTokens } from './caller-tokens.ts'
-import { ownerOf, type Principal } from './principal.ts'
+import { ownerOf, subjectOf, type Principal } from './principal.ts'
 import { createServerGuard, type ServerGuard, type ServerGuardOptions } from './server-guard.ts'
 import {
   openTokenEndpoint, TokenRefused, type IssuedToken, type TokenEndpoint, type TokenEndpointOptions
@@ -106,8 +106,14 @@ export class TokenExchange {
     }
     const { limits: { timeoutMs } = FETCH_LIMITS, cooldownMs = COOLDOWN_MS } = options
     const guardOptions = {
-      maxWaiting: MAX_WAITING, ...options, cooldownMs, patienceMs: timeoutMs, now: clock.monotonic, isFailure
-    }
+      maxWaiting: MAX_WAITING,
+      ...options,
+      cooldownMs,
+      patienceMs: timeoutMs,
+      now: clock.monotonic,
+      holders: 'principal',
+      isFailure
+    } as const
     this.#issuers = new Map(issuers.map((issuer) => [issuer, {
       request: openTokenEndpoint({ ...options, issuer, now: clock.monotonic }),
       guard: createServerGuard(guardOptions)
@@ -168,7 +174,7 @@ export class TokenExchange {
     const { issuer, token } = this.#subjectOf(principal)
     const { request, guard } = this.#open(issuer)
     const exchange = toExchangeRequest(this.#form, token, { ...target, isKept: true })
-    const issued = await guard(async () => await request(exchange), ownerOf(principal))
+    const issued = await guard(async () => await request(exchange), subjectOf(principal))
     return toKept(issuer, target, notItself(issued, token))
   }
 
@@ -184,7 +190,7 @@ export class TokenExchange {
     if (refreshToken === undefined) throw new NothingToExchange('the kept token has no refresh token')
     const { request, guard } = this.#open(issuer)
     const refresh = toRefreshRequest(refreshToken, target)
-    const issued = await guard(async () => await request(refresh), ownerOf(principal))
+    const issued = await guard(async () => await request(refresh), subjectOf(principal))
     const renewed = { refreshToken, ...toKept(issuer, target, issued) }
     await keep(renewed)
     return renewed
@@ -211,7 +217,7 @@ export class TokenExchange {
     const { request, guard } = this.#open(issuer)
     try {
       const issued = notItself(await guard(
-        async () => await request(toExchangeRequest(this.#form, token, target)), ownerOf(principal)
+        async () => await request(toExchangeRequest(this.#form, token, target)), subjectOf(principal)
       ), token)
       this.#add(key, issued, principal)
       if (issued.missingScopes.length > 0) target.onMissingScopes?.(issued.missingScopes)

@@ -48,6 +48,9 @@ export class UpstreamAnswer implements AnswerHandler {
 
   get status (): number { return this.#status }
 
+  /** Whether there is a connection for the request. */
+  get isConnected (): boolean { return this.#controller !== undefined }
+
   /** Whether more has come than its reader has read. */
   get isPaused (): boolean { return this.#controller?.paused === true }
 

@@ -1,31 +1,63 @@
-// Whose failure it is that a call has no answer: no caller may open the circuit for others.
+// Whose failure it is that a call has no answer, and whose place a call takes: no caller may open the circuit
+// for others, or take all places.
 
-import { isAnonymous, type Principal } from '../access/principal.ts'
+import { isAnonymous, subjectOf } from '../access/principal.ts'
+import type { Failure } from '../base/circuit-breaker.ts'
+import type { UpstreamCaller } from '../catalog/compiled/upstreams/open-upstream.ts'
+import { holderOf, networkOf, type Holder } from '../limits/holder.ts'
 import { CallError } from './call-error.ts'
 
-interface Blamed {
-  /** The caller whose failures count as one. */
-  readonly source: string | undefined
-  readonly error: unknown
+/** This many failures in a row open the circuit. */
+export const FAILURES = 5
+/** A failure to connect, which no arguments cause, counts this often for one holder. Others count once. */
+const MOST_CONNECTIONS = 3
+
+/** What is known of a call that failed. */
+export interface FailedCall {
+  /** Whether there was a connection for the request. */
+  readonly isConnected: boolean
+  /** Whether more has come than the handler has read. */
+  readonly isUnread: boolean
 }
 
 /**
- * Returns what the circuit learns of the end of a call. Without a source the failure counts by itself.
- * `undefined` if it says nothing of the upstream: the handler or its request has stopped the call.
- * @param isUnread whether more has come than the handler has read.
+ * Returns what the circuit learns of the end of a call. `undefined` if it says nothing of the upstream: the
+ * handler or its request has stopped the call.
  */
-export function findBlamed (error: unknown, principal: Principal, isUnread: boolean): Blamed | undefined {
+export function findFailure (
+  error: unknown, caller: UpstreamCaller, { isConnected, isUnread }: FailedCall
+): Failure | undefined {
   if (!(error instanceof CallError)) return undefined
   const { code, cause, isOfEverybody } = error
-  if (code === 'unreachable') return { source: isOfEverybody ? undefined : sourceOf(principal), error: cause }
-  return code === 'timeout' && !isUnread ? { source: sourceOf(principal), error } : undefined
+  if (code === 'timeout') {
+    // A handler may give a call a time that is too short to connect.
+    return isUnread ? undefined : { ...answerFailure(error, caller), isOwn: !isConnected }
+  }
+  if (code !== 'unreachable') return undefined
+  if (!isOfEverybody) return answerFailure(cause, caller)
+  const most = caller.isService === true ? FAILURES : MOST_CONNECTIONS
+  return { error: cause, witness: circuitHolderOf(caller), most, isOwn: true }
 }
 
 /**
- * A subject is one caller, whatever clients it uses, and all anonymous callers are one: clients and addresses
- * are easy to have many of.
+ * Returns a failure that the arguments of the caller may have caused. All anonymous callers are one witness:
+ * networks are easy to have many of.
  */
-export function sourceOf (principal: Principal): string {
-  const { issuer, subject, clientId } = principal
-  return isAnonymous(principal) ? 'anonymous' : JSON.stringify([issuer, subject ?? { clientId }])
+export function answerFailure (error: unknown, caller: UpstreamCaller): Failure {
+  const { isService = false, sender: { principal } } = caller
+  const witness = !isService && isAnonymous(principal) ? 'anonymous' : circuitHolderOf(caller)
+  return { error, witness, most: isService ? FAILURES : 1, isOwn: false }
+}
+
+/** Returns the subject, whatever clients it uses, or the network of an anonymous caller. */
+export function circuitHolderOf ({ isService, sender }: UpstreamCaller): string {
+  if (isService === true) return 'service'
+  const { principal } = sender
+  return isAnonymous(principal) ? `network ${networkOf(sender) ?? 'local'}` : subjectOf(principal)
+}
+
+/** Returns who holds a share of the places: a subject has one, whatever clients it uses. */
+export function placeHolderOf ({ sender }: UpstreamCaller): Holder | undefined {
+  const holder = holderOf(sender)
+  return holder?.kind === 'principal' ? { kind: 'principal', name: subjectOf(sender.principal) } : holder
 }

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Principal } from '../access/principal.ts'
 import type { UpstreamErrorCode } from '../author/upstream-error.ts'
-import type { OutageSwitch } from '../base/outage-switch.ts'
+import type { CircuitBreaker } from '../base/circuit-breaker.ts'
 import type { ActsAs } from '../catalog/compiled/upstreams/compile-upstream.ts'
 import type { UpstreamCaller } from '../catalog/compiled/upstreams/open-upstream.ts'
 import type { AcceptedMedia } from './accepted-media.ts'
@@ -78,7 +78,7 @@ export interface CallingUpstream {
   readonly backoffMs: number
   readonly maxBytes: number
   readonly credential: Credential
-  readonly outage: OutageSwitch
+  readonly breaker: CircuitBreaker
   dispatch (request: WireRequest, handler: AnswerHandler): void
   /** Called before a call waits for its credential. Throws a CallError if too many do. */
   beginWaiting (call: object): void

@@ -8,7 +8,7 @@ import { clock, timers, type Timer } from '../base/time.ts'
 import { toError } from '../base/words.ts'
 import type { UpstreamCaller, UpstreamSpan } from '../catalog/compiled/upstreams/open-upstream.ts'
 import { UpstreamAnswer } from './answer.ts'
-import { findBlamed, sourceOf } from './blame.ts'
+import { answerFailure, circuitHolderOf, findFailure } from './blame.ts'
 import type { CallingUpstream, CallOutcome, CallRequest } from './calling-upstream.ts'
 import { CallError, credentialFailed, mayPass, toUpstreamError } from './call-error.ts'
 import { CredentialError, type CredentialCaller, type CredentialHeaders } from './credentials/credential.ts'
@@ -145,7 +145,7 @@ export class UpstreamCall implements CredentialCaller {
   }
 
   async #send (target: CallTarget): Promise<UpstreamAnswer> {
-    const { name, outage, credential, maxBytes } = this.#upstream
+    const { name, breaker, credential, maxBytes } = this.#upstream
     const { method, body, accepted } = this.#request
     this.#throwIfOut()
     const shown = credential.headers(this)
@@ -155,7 +155,7 @@ export class UpstreamCall implements CredentialCaller {
     if (this.#span !== undefined) headers.traceparent ??= this.#span.traceparent
     // The circuit may have opened, or its one call may have begun, while the credential was made.
     if (shown instanceof Promise) this.#throwIfOut()
-    const leave = outage.begin()
+    const leave = breaker.isQuiet ? undefined : breaker.begin(circuitHolderOf(this.#caller))
     const answer = this.#answer = new UpstreamAnswer({
       isHead: method === 'HEAD', maxBytes, toReaderError: (error) => this.#toHandlerError(error)
     })
@@ -171,14 +171,13 @@ export class UpstreamCall implements CredentialCaller {
         if (this.#span === undefined) send()
         else this.#span.run(send)
       })
-      if (answer.status < 500) outage.reset()
-      else outage.add(new Error(`status ${answer.status}`), sourceOf(this.principal))
+      this.#learnStatus(answer.status)
       return answer
     } catch (error) {
       this.#learn(this.#stopped ?? error)
       throw error
     } finally {
-      leave()
+      leave?.()
     }
   }
 
@@ -193,13 +192,24 @@ export class UpstreamCall implements CredentialCaller {
   }
 
   #throwIfOut (): void {
-    const { error } = this.#upstream.outage
-    if (error !== undefined) throw new CallError('unavailable', error)
+    const { breaker } = this.#upstream
+    const refusal = breaker.isQuiet ? undefined : breaker.findRefusal(circuitHolderOf(this.#caller))
+    if (refusal !== undefined) throw new CallError('unavailable', refusal)
+  }
+
+  #learnStatus (status: number): void {
+    const { breaker } = this.#upstream
+    const isFailure = status >= 500
+    if (!isFailure && breaker.isQuiet) return
+    const holder = circuitHolderOf(this.#caller)
+    if (isFailure) breaker.fail(holder, answerFailure(new Error(`status ${status}`), this.#caller))
+    else breaker.succeed(holder)
   }
 
   #learn (error: unknown): void {
-    const blamed = findBlamed(error, this.principal, this.#answer?.isPaused === true)
-    if (blamed !== undefined) this.#upstream.outage.add(blamed.error, blamed.source)
+    const { isConnected = false, isPaused = false } = this.#answer ?? {}
+    const failure = findFailure(error, this.#caller, { isConnected, isUnread: isPaused })
+    if (failure !== undefined) this.#upstream.breaker.fail(circuitHolderOf(this.#caller), failure)
   }
 
   /** Resolves to whether another attempt is to be made, after its pause. */

@@ -2,14 +2,14 @@
 
 import type { UpstreamError } from '../author/upstream-error.ts'
 import type { UpstreamInit } from '../author/upstream-fetch.ts'
-import { OutageSwitch } from '../base/outage-switch.ts'
+import { CircuitBreaker } from '../base/circuit-breaker.ts'
 import { clock } from '../base/time.ts'
 import { clip } from '../base/words.ts'
 import type { ActsAs, CompiledUpstream } from '../catalog/compiled/upstreams/compile-upstream.ts'
 import type {
   OpenUpstream, UpstreamCaller, UpstreamLog
 } from '../catalog/compiled/upstreams/open-upstream.ts'
-import { holderOf } from '../limits/holder.ts'
+import { FAILURES, placeHolderOf } from './blame.ts'
 import { CallError, toUpstreamError } from './call-error.ts'
 import { readCallRequest } from './call-request.ts'
 import type {
@@ -23,7 +23,7 @@ export interface UpstreamDependencies {
   readonly transport: Transport
   readonly credential: Credential
   /** Knows nothing of failures by default. */
-  readonly outage?: OutageSwitch
+  readonly breaker?: CircuitBreaker
   readonly log: UpstreamLog
   /** How many calls may run at once in this process. */
   readonly running: number
@@ -31,12 +31,10 @@ export interface UpstreamDependencies {
   readonly onCall: (upstream: string, outcome: CallOutcome, seconds: number) => void
 }
 
-/** After this many failures in a row, of the connection or of several callers, the circuit is open. */
-const FAILURES = 5
 const COOLDOWN_MS = 5000
 
-export function createOutage (): OutageSwitch {
-  return new OutageSwitch({ failures: FAILURES, cooldownMs: COOLDOWN_MS, now: clock.monotonic })
+export function createBreaker (): CircuitBreaker {
+  return new CircuitBreaker({ failures: FAILURES, cooldownMs: COOLDOWN_MS, now: clock.monotonic })
 }
 
 export class Upstream implements OpenUpstream, CallingUpstream {
@@ -44,7 +42,7 @@ export class Upstream implements OpenUpstream, CallingUpstream {
   readonly #dependencies: UpstreamDependencies
   readonly #places: Places
   readonly #calls = new Map<UpstreamCall, Place>()
-  readonly outage: OutageSwitch
+  readonly breaker: CircuitBreaker
   /** The refusals that the log has, by request. */
   readonly #told = new WeakMap<UpstreamCaller, Set<CallOutcome>>()
   #isClosed = false
@@ -52,7 +50,7 @@ export class Upstream implements OpenUpstream, CallingUpstream {
   constructor (compiled: CompiledUpstream, dependencies: UpstreamDependencies) {
     this.#compiled = compiled
     this.#dependencies = dependencies
-    this.outage = dependencies.outage ?? createOutage()
+    this.breaker = dependencies.breaker ?? createBreaker()
     this.#places = new Places(dependencies.running)
   }
 
@@ -110,7 +108,7 @@ export class Upstream implements OpenUpstream, CallingUpstream {
 
   #takePlace (request: CallRequest, caller: UpstreamCaller): Place {
     try {
-      return this.#places.take(holderOf(caller.sender))
+      return this.#places.take(placeHolderOf(caller))
     } catch (error) {
       throw error instanceof CallError ? this.#refuse(error, request, caller) : error
     }

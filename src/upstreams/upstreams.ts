@@ -1,6 +1,6 @@
 // The open upstreams of the service, of all the catalogs that still serve requests.
 
-import type { OutageSwitch } from '../base/outage-switch.ts'
+import type { CircuitBreaker } from '../base/circuit-breaker.ts'
 import type { CompiledUpstream } from '../catalog/compiled/upstreams/compile-upstream.ts'
 import type {
   OpenUpstream, UpstreamLog, UpstreamOpener
@@ -9,7 +9,7 @@ import { divide } from '../limits/limits.ts'
 import type { ResolveHost } from './checked-lookup.ts'
 import { openCredential, type CredentialDependencies } from './open-credential.ts'
 import type { CallOutcome, Transport } from './calling-upstream.ts'
-import { createOutage, Upstream } from './upstream.ts'
+import { createBreaker, Upstream } from './upstream.ts'
 
 /** @param forget drops what is known of the failures of the upstream. */
 export type OpenTransport = (upstream: CompiledUpstream, forget: () => void) => Transport
@@ -42,9 +42,9 @@ export function createUpstreams (
   const all = new Set<Upstream>()
 
   async function connect (
-    compiled: CompiledUpstream, connections: number, outage: OutageSwitch
+    compiled: CompiledUpstream, connections: number, breaker: CircuitBreaker
   ): Promise<Transport> {
-    if (openTransport !== undefined) return openTransport(compiled, () => outage.reset())
+    if (openTransport !== undefined) return openTransport(compiled, () => breaker.reset())
     // The library takes time to load: a catalog without upstreams starts without it.
     const { openPool } = await import('./pool.ts')
     return openPool(compiled, connections, resolveHost)
@@ -62,10 +62,10 @@ export function createUpstreams (
       // A stand-in needs no credential: a test has no authorization server.
       const auth = openTransport === undefined ? compiled.auth : { type: 'none' } as const
       const credential = openCredential(auth, compiled.name, credentials)
-      const outage = createOutage()
+      const breaker = createBreaker()
       const upstream = new Upstream(compiled, {
-        transport: await connect(compiled, running, outage),
-        outage,
+        transport: await connect(compiled, running, breaker),
+        breaker,
         credential,
         log,
         running,

@@ -4,7 +4,7 @@ import { AuthenticationError, AuthenticationUnavailable } from '../../src/access
 import { createServerGuard, ServerBusy, type ServerGuardOptions } from '../../src/access/server-guard.ts'
 import { within } from '../helpers/deadline.ts'
 
-const [ADA, BOB, EVE] = ['203.0.113.7', '203.0.113.8', '198.51.100.1']
+const [ADA, BOB, CAROL, EVE] = ['203.0.113.7', '203.0.113.8', '203.0.113.9', '198.51.100.1']
 
 function createGuard (options: Partial<ServerGuardOptions> = {}) {
   let time = 0
@@ -36,17 +36,66 @@ t.test('a network whose tokens make the server fail locks out itself only', asyn
   t.equal(await guard(answers, EVE), 'active', 'a single failure after an answer')
 })
 
-t.test('a server that fails at the tokens of three networks has failed for all', async (t) => {
+t.test('a server that fails at three networks that had a good token has failed for all', async (t) => {
   const { guard, pass } = createGuard()
+  for (const network of [ADA, BOB, CAROL]) await guard(answers, network)
   for (const network of [ADA, EVE, EVE]) await t.rejects(guard(fails, network))
   t.equal(await guard(answers, BOB), 'active')
   for (const network of [ADA, EVE, BOB]) await t.rejects(guard(fails, network))
+  await t.rejects(guard(answers, CAROL), /status 500/)
   await t.rejects(guard(answers, '192.0.2.1'), /status 500/)
   pass(5000)
-  const [first, second] = [guard(answers, ADA), guard(answers, BOB)]
-  await t.rejects(second, /status 500/, 'one request finds out')
-  t.equal(await first, 'active')
-  t.equal(await guard(answers, BOB), 'active')
+  const [first, second, other] = [guard(answers, ADA), guard(answers, ADA), guard(answers, BOB)]
+  await t.rejects(second, /status 500/, 'one request of each network finds out')
+  t.strictSame(await Promise.all([first, other]), ['active', 'active'])
+  t.equal(await guard(answers, CAROL), 'active')
+})
+
+t.test('strangers with any number of networks lock out nobody', async (t) => {
+  const { guard } = createGuard()
+  await guard(answers, ADA)
+  for (let index = 0; index < 1000; index++) await t.rejects(guard(fails, `198.51.100.${index}`))
+  t.equal(await guard(answers, ADA), 'active')
+  await t.rejects(guard(fails, ADA))
+  t.equal(await guard(answers, BOB), 'active', 'with the failure of one that had a good token')
+})
+
+t.test('principals are no strangers', async (t) => {
+  const { guard } = createGuard({ holders: 'principal' })
+  for (const subject of ['ada', 'bob', 'eve']) await t.rejects(guard(fails, subject))
+  await t.rejects(guard(answers, 'carol'), /status 500/)
+})
+
+t.test('a network whose probes hang leaves those of others alone', async (t) => {
+  const { guard, pass } = createGuard()
+  for (const network of [ADA, BOB, CAROL]) await guard(answers, network)
+  for (const network of [ADA, BOB, CAROL]) await t.rejects(guard(fails, network))
+  pass(5000)
+  let end: () => void = () => {}
+  const hanging = guard(async () => await new Promise<void>((resolve) => { end = resolve }), EVE)
+  await t.rejects(guard(answers, EVE), /status 500/)
+  t.equal(await guard(answers, ADA), 'active')
+  end()
+  await hanging
+})
+
+t.test('a network with slow tokens has a tenth of the places, and a half after a good token', async (t) => {
+  const { guard } = createGuard()
+  const ends: Array<() => void> = []
+  const hangs = async () => await new Promise<void>((resolve) => ends.push(resolve))
+  const slow = Array.from({ length: 200 }, async () => await guard(hangs, EVE))
+  t.equal(ends.length, 5)
+  t.equal(await guard(answers, BOB), 'active', 'a network that was not seen before')
+  slow.push(...Array.from({ length: 50 }, async () => await guard(hangs, BOB)))
+  t.equal(ends.length, 30)
+  t.equal(await guard(answers, '192.0.2.1'), 'active')
+  const local = await Promise.all(Array.from({ length: 10 }, async () => await guard(answers)))
+  t.equal(local.length, 10)
+  while (ends.length > 0) {
+    ends.shift()?.()
+    await nextTurn()
+  }
+  await Promise.all(slow)
 })
 
 t.test('refused tokens are answers', async (t) => {
@@ -66,7 +115,7 @@ t.test('some places are for networks whose last token was good', async (t) => {
     asked++
     await new Promise<void>((resolve) => ends.push(resolve))
   }
-  const running = Array.from({ length: 4 }, async () => await guard(hangs, EVE))
+  const running = Array.from({ length: 4 }, async (_, index) => await guard(hangs, `${EVE}${index}`))
   const waiting = Array.from({ length: 4 }, async () => await guard(hangs, BOB))
   t.equal(asked, 4)
   await t.rejects(guard(hangs, EVE), /too many tokens wait/)

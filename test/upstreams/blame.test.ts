@@ -49,15 +49,38 @@ t.test('several callers together open it', async (t) => {
   t.equal(await endOf(other(GRACE)), 'unavailable', 'subjects of several issuers are several')
 })
 
-t.test('a connection that fails counts from anybody: no server, no host, no certificate', async (t) => {
+t.test('a connection that fails opens it for who has it, and of two callers for all', async (t) => {
   const gone = await startUpstream(t, () => {})
   await new Promise((resolve) => { gone.server.close(resolve) })
   const plain = await startUpstream(t, () => {})
   for (const url of [gone.url, 'http://host.invalid/', plain.url.replace('http:', 'https:')]) {
     const { fetch } = openUpstream(t, { url })
     for (let count = 0; count < 5; count++) t.equal(await endOf(fetch(ADA)), 'unreachable', url)
-    t.equal(await endOf(fetch(GRACE)), 'unavailable', url)
+    for (const clientId of ['c', 'd']) {
+      t.equal(await endOf(fetch(callerOf({ subject: 'ada', clientId }))), 'unavailable', url)
+    }
+    for (let count = 0; count < 2; count++) t.equal(await endOf(fetch(GRACE)), 'unreachable', url)
+    t.equal(await endOf(fetch(callerOf({ subject: 'alan' }))), 'unavailable', url)
   }
+})
+
+t.test('calls of the service itself open it for all', async (t) => {
+  const upstream = await startUpstream(t, (_, response) => response.destroy())
+  const { fetch } = openUpstream(t, upstream)
+  const own = { ...callerOf({}), isService: true }
+  for (let count = 0; count < 5; count++) t.equal(await endOf(fetch(own)), 'unreachable')
+  t.equal(await endOf(fetch(GRACE)), 'unavailable')
+})
+
+t.test('a network of anonymous callers has a circuit of its own', async (t) => {
+  const gone = await startUpstream(t, () => {})
+  await new Promise((resolve) => { gone.server.close(resolve) })
+  const { fetch } = openUpstream(t, gone)
+  for (let count = 0; count < 5; count++) {
+    t.equal(await endOf(fetch(callerOf({}, `2001:db8::${count}`))), 'unreachable')
+  }
+  t.equal(await endOf(fetch(callerOf({}, '2001:db8::9'))), 'unavailable')
+  t.equal(await endOf(fetch(callerOf({}, '192.0.2.1'))), 'unreachable')
 })
 
 t.test('a call that cannot be sent is a TypeError, and no failure of the upstream', async (t) => {

@@ -177,7 +177,11 @@ t.test('the circuit opens after failures of the connection, and closes again', a
   upstream.server.close()
   const { fetch, outcomes } = await open(t, upstream, { retry: false })
   for (let count = 0; count < 5; count++) await t.rejects(fetch(), { code: 'unreachable' })
-  await t.rejects(fetch({}, callerOf('grace')), {
+  await t.rejects(fetch(), { code: 'unavailable' }, 'for the caller alone')
+  for (let count = 0; count < 2; count++) {
+    await t.rejects(fetch({}, callerOf('grace')), { code: 'unreachable' }, 'another caller')
+  }
+  await t.rejects(fetch({}, callerOf('alan')), {
     code: 'unavailable',
     message: 'The service crm has failed several times, and is not asked for some seconds. Try again later.'
   })
@@ -188,7 +192,7 @@ t.test('the circuit opens after failures of the connection, and closes again', a
   const results = await Promise.allSettled([fetch(), fetch(), fetch()])
   t.strictSame(results.map(({ status }) => status), ['fulfilled', 'rejected', 'rejected'], 'one call tries')
   t.equal((await fetch()).status, 200)
-  t.equal(outcomes.filter((one) => one === 'unavailable').length, 4)
+  t.equal(outcomes.filter((one) => one === 'unavailable').length, 5)
 })
 
 t.test('timeouts and statuses of one caller do not open the circuit, those of several do', async (t) => {

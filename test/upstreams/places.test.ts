@@ -43,15 +43,33 @@ t.test('a credential that comes when all places are taken ends in busy', async (
   let arrive: (headers: object) => void = () => {}
   const late = new Promise<object>((resolve) => { arrive = resolve })
   const { fetch, upstream: crm } = openUpstream(t, upstream, {
-    credential: { headers: ({ principal }) => principal.subject === 'ada' ? {} : late.then(() => ({})) },
+    credential: { headers: ({ principal }) => principal.subject === 'grace' ? late.then(() => ({})) : {} },
     running: 2
   })
   const grace = endOf(fetch(GRACE))
-  const own = [endOf(fetch(ADA)), endOf(fetch(callerOf({ subject: 'ada', clientId: 'c' })))]
+  const own = [endOf(fetch(ADA)), endOf(fetch(callerOf({}, '127.0.0.1')))]
   await until(() => answers.length === 2, 'the calls')
   arrive({})
   t.equal(await grace, 'busy')
   for (const answer of answers) answer()
   t.strictSame(await Promise.all(own), [200, 200])
   t.equal(crm.running, 0)
+})
+
+t.test('a caller whose calls hang takes no place of others, with any number of clients', async (t) => {
+  const upstream = await startUpstream(t, ({ url }, response) => {
+    if (url !== '/api/hang') response.end('ok')
+  })
+  const { fetch } = openUpstream(t, upstream, { running: 8, limits: { timeoutMs: 1000 } })
+  const calls = Array.from({ length: 20 }, async (_, index) => (
+    await endOf(fetch(callerOf({ subject: 'ada', clientId: `c${index}` }), 'hang'))
+  ))
+  const ends = new Map<unknown, number>()
+  for (let count = 0; count < 20; count++) {
+    const own = await Promise.all(Array.from({ length: 4 }, async () => await endOf(fetch(GRACE))))
+    t.strictSame(own, [200, 200, 200, 200])
+  }
+  for (const end of await Promise.all(calls)) ends.set(end, (ends.get(end) ?? 0) + 1)
+  t.strictSame(ends, new Map([['timeout', 4], ['busy', 16]]))
+  t.equal(upstream.connections, 8)
 })

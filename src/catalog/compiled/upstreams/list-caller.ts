@@ -7,6 +7,7 @@ const NOBODY: Sender = { principal: Object.freeze({ scopes: new Set<string>() })
 
 export class ListCaller implements UpstreamCaller {
   readonly sender = NOBODY
+  readonly isService = true
   /** A call ends with its list. */
   readonly leftMs = Infinity
   readonly #running = new Set<AbortCall>()

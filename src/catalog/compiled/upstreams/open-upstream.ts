@@ -26,6 +26,8 @@ export type AbortCall = (reason: Error | undefined) => void
 /** What an upstream needs of the request that calls it. */
 export interface UpstreamCaller {
   readonly sender: Sender
+  /** Whether the service calls for itself, with no arguments of a caller. `false` by default. */
+  readonly isService?: boolean
   /** The log of the service by default. */
   readonly log?: UpstreamLog
   /** How much of the time of the request is left, at least, in milliseconds. */
