@@ -52,7 +52,8 @@ const LONG = [
   'test/replicas/storm', 'test/replicas/tasks', 'test/replicas/two-replicas', 'test/cli/init', 'test/main',
   'test/sessions-memory', 'test/signals', 'test/workers', 'test/process/worker-faults', 'test/browser/',
   'test/console/', 'test/tasks/life', 'test/store/records/principals', 'test/request/methods/hidden',
-  'test/catalog/folder/watched-files', 'test/legacy/http/resumption', 'test/overload'
+  'test/catalog/folder/watched-files', 'test/legacy/http/resumption', 'test/overload',
+  'test/upstreams/one-attacker', 'test/access/one-stranger'
 ]
 
 /** The API of OpenTelemetry takes one provider of a process. */
