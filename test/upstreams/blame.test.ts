@@ -1,5 +1,7 @@
 // Which failures open the circuit: those that any caller would have, and not those that one caller can cause.
 
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
@@ -61,6 +63,30 @@ t.test('a connection that fails opens it for who has it, and of two callers for 
     }
     for (let count = 0; count < 2; count++) t.equal(await endOf(fetch(GRACE)), 'unreachable', url)
     t.equal(await endOf(fetch(callerOf({ subject: 'alan' }))), 'unavailable', url)
+  }
+})
+
+t.test('a connection that hangs opens the circuit of its caller alone', async (t) => {
+  const server = createServer(() => {}).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => { server.close() })
+  const { port } = server.address() as AddressInfo
+  const { fetch } = openUpstream(t, { url: `https://127.0.0.1:${port}/api` }, { limits: { timeoutMs: 100 } })
+  for (let count = 0; count < 5; count++) t.equal(await endOf(fetch(ADA)), 'timeout')
+  t.equal(await endOf(fetch(ADA)), 'unavailable')
+  t.equal(await endOf(fetch(GRACE)), 'timeout')
+})
+
+t.test('an answer that cannot be used says nothing of the upstream', async (t) => {
+  const upstream = await startUpstream(t, ({ url }, response) => {
+    if (url === '/api/large') response.end('x'.repeat(2000))
+    else if (url === '/api/away') response.writeHead(302, { location: 'http://other.invalid/' }).end()
+    else response.end('ok')
+  })
+  const { fetch } = openUpstream(t, upstream, { limits: { answerBytes: 1000 } })
+  for (const [path, code] of [['large', 'too_large'], ['away', 'redirected']] as const) {
+    for (const subject of SUBJECTS) t.equal(await endOf(fetch(callerOf({ subject }), path)), code)
+    t.equal(await endOf(fetch(GRACE)), 200)
   }
 })
 
