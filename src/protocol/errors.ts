@@ -248,8 +248,9 @@ export class UnknownTask extends ProtocolError {
 export const unknownTask = () => new UnknownTask()
 
 /**
- * The task exists, and this replica cannot read it: a newer release has written it. A class of its own,
- * because the service leaves such a task to others.
+ * The task exists, and this replica cannot read it: a newer release has written it. Or its handler runs in an
+ * earlier release, which would drop an answer. A class of its own, because the service leaves such a task to
+ * others.
  */
 export class TaskNotReadable extends ProtocolError {
   constructor () { super(503, 'The task cannot be reached at the moment. Try again in a few seconds.') }

@@ -4,10 +4,10 @@
 import type { Principal } from '../access/principal.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { holdsScope } from '../catalog/compiled/scopes/scope-hierarchy.ts'
-import { unknownTask } from '../protocol/errors.ts'
+import { taskNotReadable, unknownTask } from '../protocol/errors.ts'
 import { isTerminal } from '../protocol/tasks.ts'
 import { hasAnswer, type Responses } from './questions.ts'
-import { toDetailedTask, toKeptPrincipal, type TaskRecord } from './record.ts'
+import { phaseOf, toDetailedTask, toKeptPrincipal, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
 import type { TaskRunner } from './runner.ts'
 import type { TaskEvent } from './events.ts'
@@ -50,15 +50,19 @@ export class TaskAccess {
   }
 
   /**
-   * Keeps the answers to open questions, and ignores all others. The handler runs again after the last one.
+   * Keeps the answers to open questions, also while the handler runs, and ignores all others: the first
+   * answer to a question counts. A handler that waits for them runs again after the last one. Rejects with a
+   * TaskNotReadable while a run of an earlier release would drop them. Resolves to the record after that.
    */
-  async update (principal: Principal, id: string, responses: Responses): Promise<void> {
+  async update (principal: Principal, id: string, responses: Responses): Promise<TaskRecord> {
     for (;;) {
       const { key, ...stored } = await this.#find(principal, id)
       const applied = hasAnswer(stored.record, responses)
         ? await this.#answer(principal, key, stored, responses)
         : { ...stored, transition: undefined }
-      if (await this.#isDurable(key, applied)) return
+      const isOpen = phaseOf(applied.record) === 'running' && hasAnswer(applied.record, responses)
+      if (applied.transition === undefined && isOpen) throw taskNotReadable()
+      if (await this.#isDurable(key, applied)) return applied.record
     }
   }
 

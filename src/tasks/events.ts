@@ -5,7 +5,7 @@ import type { ProtocolError } from '../protocol/errors.ts'
 import type { Responses } from './questions.ts'
 import type { JournalRecord, KeptPrincipal, TaskRecord } from './record.ts'
 
-/** What the journal of a run adds to the record. */
+/** What the journal of a run adds to the record. Its answers are those that the run knows. */
 export type JournalMembers = JournalRecord & Pick<TaskRecord, 'statusMessage'>
 
 /** An event from outside of a run. */
@@ -47,12 +47,14 @@ export type RunEvent =
   | { readonly type: 'reclaimed' }
   /**
    * The handler must run again.
-   * @param asked the open questions, as JSON.
+   * @param asked the questions that it has asked, as JSON. The journal has no answers to them that fit.
+   * @param unfit the keys of those whose answer the run knows: it does not fit.
    */
   | {
     readonly type: 'suspended'
     readonly journal: JournalMembers
     readonly asked: ReadonlyMap<string, string>
+    readonly unfit: ReadonlySet<string>
     readonly wakesAt: number | undefined
   }
   /** A limit or an outage of the store keeps the handler from its end, or this replica gives it back. */

@@ -63,6 +63,12 @@ export class JournalOrder {
 
   leave (): void { this.#running-- }
 
+  /** Whether earlier runs came to the operation, and this one has not. */
+  isMissing (kind: OperationKind, key: string): boolean {
+    const entry = this.#byName.get(toName(kind, key))
+    return entry !== undefined && this.#missing.has(entry)
+  }
+
   /** Returns the error for a handler that ends before it has come to all that earlier runs came to. */
   findMissing (): JournalMismatch | undefined {
     const first = this.#firstMissing(Infinity)

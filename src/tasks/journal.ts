@@ -190,9 +190,20 @@ export class TaskJournal implements Journal {
     this.#entries.asked.set(key, json)
   }
 
-  /** Drops the answers to open questions: the handler has asked again because they do not fit. */
-  dropUnfitAnswers (): void {
-    for (const key of this.asked.keys()) this.state.answers.delete(key)
+  /**
+   * Drops the answers to open questions: the handler has asked again because they do not fit. Returns their
+   * keys.
+   */
+  dropUnfitAnswers (): ReadonlySet<string> {
+    return new Set([...this.asked.keys()].filter((key) => this.state.answers.delete(key)))
+  }
+
+  /** Adds answers that came while the handler runs, to questions of earlier runs that it has not come to. */
+  addAnswers (answers: JournalRecord['answers']): void {
+    for (const [key, json] of Object.entries(answers)) {
+      const isNew = !this.state.answers.has(key) && this.#entries.order.isMissing('ask', key)
+      if (isNew) this.state.answers.set(key, json)
+    }
   }
 
   async sleep (ms: number, name: string | undefined, wait: Wait): Promise<void> {

@@ -26,7 +26,7 @@ export function createTaskMethods (tasks: TaskAccess): Method[] {
       params: updateParams,
       ...COMMON,
       open: ({ taskId, inputResponses }, request) => toCall(
-        request, async () => await tasks.update(request.principal, taskId, inputResponses)
+        request, async () => { await tasks.update(request.principal, taskId, inputResponses) }
       )
     }),
     // https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md#task-cancellation

@@ -1,6 +1,8 @@
 // The questions of a task to its client, and the answers.
 
 import { taskAnswersTooLarge } from '../protocol/errors.ts'
+import { isObject } from '../protocol/json-rpc.ts'
+import { toCanonicalJson } from '../request/questions/request-state.ts'
 import { MAX_STATE_BYTES, stateBytes } from './journal.ts'
 import { openQuestions, type TaskRecord } from './record.ts'
 
@@ -33,6 +35,14 @@ export function addQuestions (
   return Object.fromEntries(questions)
 }
 
+/** Returns what a run has asked, without the questions whose answers came while it ran. */
+export function findUnanswered (
+  { answers }: Pick<TaskRecord, 'answers'>,
+  { asked, unfit }: { readonly asked: ReadonlyMap<string, string>, readonly unfit: ReadonlySet<string> }
+): ReadonlyMap<string, string> {
+  return new Map([...asked].filter(([key]) => unfit.has(key) || !Object.hasOwn(answers, key)))
+}
+
 /** Whether a response answers an open question. */
 export function hasAnswer (record: TaskRecord, responses: Responses): boolean {
   return openQuestions(record).some(([name]) => Object.hasOwn(responses, name))
@@ -52,6 +62,26 @@ export function findAnswers (
   const state = { answers: toMap(change.answers), results: toMap(record.results) }
   if (stateBytes(state) > MAX_STATE_BYTES) throw taskAnswersTooLarge(MAX_STATE_BYTES)
   return change
+}
+
+/** Returns the names of the responses to questions that had another answer before: the first one counts. */
+export function findLateAnswers (
+  { questions, answers }: Pick<TaskRecord, 'questions' | 'answers'>, responses: Responses
+): readonly string[] {
+  return Object.entries(responses).flatMap(([name, response]) => {
+    const { key = '', isAnswered = false } = Object.hasOwn(questions, name) ? questions[name] ?? {} : {}
+    const first = Object.hasOwn(answers, key) ? answers[key] : undefined
+    return !isAnswered || (first !== undefined && isRepetition(JSON.parse(first), response)) ? [] : [name]
+  })
+}
+
+/** Whether the response says what the first one said. The first one may also have the defaults of a form. */
+function isRepetition (first: unknown, response: unknown): boolean {
+  if (!isObject(first) || !isObject(response) || first.action !== response.action) return false
+  const { content = {} } = first
+  return Object.entries(response.content ?? {}).every(([field, value]) => (
+    isObject(content) && toCanonicalJson(content[field]) === toCanonicalJson(value)
+  ))
 }
 
 function toMap (texts: { readonly [key: string]: string }): Map<string, string> {

@@ -90,6 +90,11 @@ export interface TaskRecord extends TaskOrigin, JournalRecord {
   readonly updatedAt: number
   /** The number of the latest run. Writes of earlier runs are refused. */
   readonly run: number
+  /**
+   * The number of the run, if its release adds the journal of the run to answers that came meanwhile. Earlier
+   * releases write their journal in place of them.
+   */
+  readonly mergingRun?: number | undefined
   /** Whether a replica runs the handler, or its `undo`. */
   readonly isRunning: boolean
   /** Whether the handler of this run may have been called. */

@@ -146,6 +146,7 @@ export class TaskRun implements Outlet, JournalOwner {
     const endsAt = this.#leaseEndsAt
     const current = await records.read(this.key).catch(toUnread)
     if (current?.record.run !== this.#run || !current.record.isRunning) return this.stop()
+    this.journal.addAnswers(current.record.answers)
     // A look on this replica may have held the task for the next generation.
     await transitions.hold(this.key, current.record.generation + 1)
     // After the end of the lease another replica may have taken the due entry, and be about to take over.
@@ -206,8 +207,8 @@ export class TaskRun implements Outlet, JournalOwner {
       return this.#fail(tooManyQuestions(MAX_QUESTIONS))
     }
     if (asked.size > 0 || isSuspended) {
-      this.journal.dropUnfitAnswers()
-      return this.#end((journal) => ({ type: 'suspended', journal, asked, wakesAt }))
+      const unfit = this.journal.dropUnfitAnswers()
+      return this.#end((journal) => ({ type: 'suspended', journal, asked, unfit, wakesAt }))
     }
     if (Buffer.byteLength(result) > MAX_RESULT_BYTES) {
       return this.#fail(resultTooLarge(`the result of a task may have ${MAX_RESULT_BYTES} bytes of JSON`))
@@ -285,6 +286,7 @@ export class TaskRun implements Outlet, JournalOwner {
       throw new TaskLost()
     }
     this.#stored = applied
+    this.journal.addAnswers(applied.record.answers)
     if (event.type !== 'reclaimed') return
     this.#run = applied.record.run
     this.#leaseEndsAt = applied.heldAt + this.#dependencies.leaseMs

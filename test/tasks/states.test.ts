@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { isTerminal } from '../../src/protocol/tasks.ts'
 import type { TaskEvent } from '../../src/tasks/events.ts'
-import { endOf, formOf, phaseOf } from '../../src/tasks/record.ts'
+import { endOf, formOf, openQuestions, phaseOf } from '../../src/tasks/record.ts'
 import { findTransition } from '../../src/tasks/states.ts'
 import { TRANSITIONS } from '../../src/tasks/table/transition-table.ts'
 import {
-  ASKING, AWAKE, CASES, END, EXPIRED, NOW, OUTDATED, OVER, RUNNING, UNDONE, WAITING
+  ASKING, AWAKE, CASES, END, EXPIRED, JOURNAL, NOW, OUTDATED, OVER, RUNNING, UNDONE, WAITING
 } from './transition-cases.ts'
 
 /** Names each transition of the table. */
@@ -113,6 +113,43 @@ t.test('a task that was cancelled or has failed is to be undone, and no other', 
     // The replica that runs the handler of a cancelled task has a lease to learn of it.
     const waits = next.status === 'cancelled' && record.isRunning
     t.equal(transition?.due, next.undo === undefined ? EXPIRED : waits ? 'lease' : 0, row)
+  }
+  t.end()
+})
+
+t.test('no event of a run drops an answer that came while it ran', (t) => {
+  for (const { row, record, event } of CASES) {
+    if (phaseOf(record) !== 'running' || !('journal' in event)) continue
+    const next = findTransition({ ...record, answers: { late: '1' } }, event, NOW)?.record
+    t.strictSame(next?.answers, { late: '1' }, row)
+  }
+  t.end()
+})
+
+t.test('a run asks only what is unanswered, and again what its handler has refused', (t) => {
+  const asked = new Map([['who', '{"new":1}'], ['why', '{}']])
+  const record = {
+    ...RUNNING,
+    answers: { who: '1' },
+    questions: {
+      who: { key: 'who', json: '{}', isAnswered: true }, why: { key: 'why', json: '{}', isAnswered: false }
+    }
+  }
+  const suspended = { type: 'suspended', run: 3, journal: JOURNAL, asked, wakesAt: undefined } as const
+  const came = findTransition(record, { ...suspended, unfit: new Set() }, NOW)?.record
+  t.strictSame(came && openQuestions(came).map(([name]) => name), ['why'])
+  t.strictSame(came?.answers, { who: '1' })
+  const refused = findTransition(record, { ...suspended, unfit: new Set(['who']) }, NOW)?.record
+  t.strictSame(refused && openQuestions(refused).map(([name]) => name), ['why', 'who (2)'])
+  t.strictSame(refused?.answers, {})
+  t.end()
+})
+
+t.test('a run of an earlier release takes no answers: it would drop them', (t) => {
+  const event = { type: 'answered', responses: { who: 1 }, principal: RUNNING.principal, mayRun: true } as const
+  for (const mergingRun of [undefined, 2]) {
+    const record = { ...RUNNING, questions: ASKING.questions, mergingRun }
+    t.equal(findTransition(record, event, NOW), undefined)
   }
   t.end()
 })

@@ -28,6 +28,7 @@ export const RUNNING: TaskRecord = {
   status: 'working',
   updatedAt: NOW,
   run: 3,
+  mergingRun: 3,
   isRunning: true,
   isCalled: true,
   losses: 0,
@@ -54,7 +55,7 @@ export const UNDONE: TaskRecord = { ...OVER, mayUndo: true, undo: 'done' }
 const UNDOING: TaskRecord = { ...TO_UNDO, isRunning: true, wakesAt: undefined }
 
 const principal = { subject: 'ada', scopes: ['books', 'more'] }
-const JOURNAL: JournalMembers = {
+export const JOURNAL: JournalMembers = {
   answers: {}, results: { one: '[1]' }, sleeps: {}, order: [], statusMessage: 'busy'
 }
 const EMPTY = { answers: {}, results: {}, sleeps: {}, order: [] }
@@ -65,6 +66,7 @@ export const OUTDATED: TaskEvent = { type: 'due', run: 3, isHere: false, isOutda
 const answered = (responses: object, mayRun = true): TaskEvent => (
   { type: 'answered', responses: { ...responses }, principal, mayRun }
 )
+const NONE = new Set<string>()
 const NO_QUESTIONS = new Map<string, string>()
 
 interface Case {
@@ -174,6 +176,18 @@ export const CASES: readonly Case[] = [
     gives: { record: {}, due: END }
   },
   {
+    row: 'running answered → running: its question is open',
+    record: { ...RUNNING, questions: ASKING.questions },
+    event: answered({ who: 1 }),
+    gives: { due: undefined, isTold: false, record: { answers: { who: '1' }, principal, run: 3, isRunning: true } }
+  },
+  {
+    row: 'waiting answered → waiting: its question is open',
+    record: { ...WAITING, questions: ASKING.questions },
+    event: answered({ why: 1 }, false),
+    gives: { due: undefined, isTold: false, record: { answers: { why: '1' }, principal, wakesAt: AWAKE } }
+  },
+  {
     row: 'asking answered → asking: nothing is answered',
     record: ASKING,
     event: answered({ what: 1 }),
@@ -234,15 +248,25 @@ export const CASES: readonly Case[] = [
     gives: { due: 'lease', isHeld: true, isTold: false, record: { run: 4, isRunning: true } }
   },
   {
+    row: 'running suspended → waiting: its questions were answered meanwhile',
+    record: { ...RUNNING, losses: 3, answers: { who: '1' } },
+    event: { type: 'suspended', run: 3, journal: JOURNAL, asked: ASKED, unfit: NONE, wakesAt: AWAKE },
+    gives: {
+      due: NOW,
+      isHeld: false,
+      record: { status: 'working', isRunning: false, losses: 0, wakesAt: NOW, answers: { who: '1' } }
+    }
+  },
+  {
     row: 'running suspended → asking: it asks',
     record: { ...RUNNING, losses: 3 },
-    event: { type: 'suspended', run: 3, journal: JOURNAL, asked: ASKED, wakesAt: undefined },
+    event: { type: 'suspended', run: 3, journal: JOURNAL, asked: ASKED, unfit: NONE, wakesAt: undefined },
     gives: { due: END, isHeld: false, isTold: true, record: { status: 'input_required', losses: 0 } }
   },
   {
     row: 'running suspended → waiting: it sleeps',
     record: RUNNING,
-    event: { type: 'suspended', run: 3, journal: JOURNAL, asked: NO_QUESTIONS, wakesAt: NOW + 9000 },
+    event: { type: 'suspended', run: 3, journal: JOURNAL, asked: NO_QUESTIONS, unfit: NONE, wakesAt: NOW + 9000 },
     gives: { due: NOW + 9000, isHeld: false, isTold: false, record: { wakesAt: NOW + 9000 } }
   },
   {
@@ -333,7 +357,7 @@ export const CASES: readonly Case[] = [
   {
     row: 'undoing suspended → over: its undo sleeps',
     record: UNDOING,
-    event: { type: 'suspended', run: 3, journal: JOURNAL, asked: NO_QUESTIONS, wakesAt: AWAKE },
+    event: { type: 'suspended', run: 3, journal: JOURNAL, asked: NO_QUESTIONS, unfit: NONE, wakesAt: AWAKE },
     gives: { due: AWAKE, isTold: false, record: { wakesAt: AWAKE, isRunning: false } }
   },
   {

@@ -2,6 +2,7 @@
 // questions, or cancels it.
 
 import { ToolError } from '../../author/tool-error.ts'
+import { quote } from '../../base/words.ts'
 import { textResult } from '../../catalog/compiled/results/tool-result-json.ts'
 import { UnknownTask } from '../../protocol/errors.ts'
 import { isTerminal } from '../../protocol/tasks.ts'
@@ -12,9 +13,10 @@ import { createParamsReader } from '../../schema/reader.ts'
 import { Type } from '../../schema/type.ts'
 import type { SeenTask, TaskAccess } from '../access.ts'
 import { partQuestions, readRelayedAnswers } from './relayed-questions.ts'
-import { cancelledText, questionsText, taskIdOf } from './texts.ts'
+import { cancelledText, questionsText, taskIdOf, untakenText, type CallQuestion } from './texts.ts'
 import { toCallResult } from './answers.ts'
 import type { CallWaiters } from './waiters.ts'
+import { findLateAnswers, type Responses } from '../questions.ts'
 import type { TaskRecord } from '../record.ts'
 
 interface ContinuedCallsDependencies {
@@ -69,7 +71,7 @@ export class ContinuedCalls {
 
   /**
    * Keeps the answers that a model brings, or declines all questions. Resolves to what the model is told if
-   * some answers do not fit, or to `null`.
+   * some answers do not fit, or came after others, or to `null`.
    */
   async #give (
     request: RequestContext, round: InputRound, { key, record }: SeenTask, call: string,
@@ -78,22 +80,31 @@ export class ContinuedCalls {
     const { access } = this.#dependencies
     // No model answers for a client that asks its user itself.
     const { relayed: questions } = partQuestions(request, round, record)
-    // The answers of a repeated request.
-    if (questions.length === 0) return null
-    if (answers === undefined) {
-      const declined = questions.map(({ name }) => [name, { action: 'decline' }])
-      await access.update(request.principal, key.id, Object.fromEntries(declined))
-      return null
-    }
-    const isNew = ([name]: readonly [string, unknown]) => record.questions[name]?.isAnswered !== true
-    const newAnswers = Object.fromEntries(Object.entries(answers).filter(isNew))
-    const { responses, problems } = await readRelayedAnswers(questions, newAnswers)
-    if (Object.keys(responses).length > 0) await access.update(request.principal, key.id, responses)
-    if (problems.length === 0) return null
+    const isAnswered = ([name]: readonly [string, unknown]) => record.questions[name]?.isAnswered === true
+    const given = Object.entries(answers ?? {})
+    const { responses, problems } = answers === undefined
+      ? { responses: toDeclined(questions), problems: [] }
+      // If nothing is asked, these are the answers of a repeated request, or of one that came second.
+      : await readRelayedAnswers(
+        questions, Object.fromEntries(questions.length === 0 ? [] : given.filter((one) => !isAnswered(one)))
+      )
+    const isUpdate = Object.keys(responses).length > 0
+    const current = isUpdate ? await access.update(request.principal, key.id, responses) : record
+    const repeated = request.envelope.clientCapabilities.elicitation === undefined
+      ? given.filter(isAnswered).map(([name, content]) => [name, { action: 'accept', content }] as const)
+      : []
+    const late = findLateAnswers(current, { ...responses, ...Object.fromEntries(repeated) })
+    const all = [...problems, ...late.map((name) => `${quote(name)} had an answer before, which counts`)]
+    if (all.length === 0) return null
     request.observed.special = 'relayed'
     const open = questions.filter(({ name }) => !Object.hasOwn(responses, name))
-    return questionsText(record.tool, call, open, problems)
+    const { tool } = record
+    return open.length === 0 ? untakenText(tool, call, all) : questionsText(tool, call, open, all)
   }
+}
+
+function toDeclined (questions: readonly CallQuestion[]): Responses {
+  return Object.fromEntries(questions.map(({ name }) => [name, { action: 'decline' }]))
 }
 
 /** The observers of the request are told of the tool whose call goes on. */

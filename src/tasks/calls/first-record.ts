@@ -112,6 +112,7 @@ export function toFirstRecord (
     statusMessage,
     updatedAt: now,
     run: 1,
+    mergingRun: 1,
     isRunning: true,
     isCalled: true,
     losses: 0,

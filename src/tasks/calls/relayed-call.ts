@@ -29,6 +29,8 @@ export function openRelay (
   return new RelayedCall(dependencies, request, call, { tool, rule, args, name, takesTasks: false, relayed })
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
 class RelayedCall implements RelayStart {
   readonly #dependencies: TaskStartDependencies
   readonly #request: RequestContext
@@ -85,7 +87,7 @@ class RelayedCall implements RelayStart {
     const first = toFirstRecord(this.#request, this.#options, journal, now, undefined)
     const running = { ...first, upstreamTokens }
     const suspended = {
-      type: 'suspended', run: running.run, journal: journal.members, asked, wakesAt: undefined
+      type: 'suspended', run: running.run, journal: journal.members, asked, unfit: NONE, wakesAt: undefined
     } as const
     const record = findTransition(running, suspended, now)?.record
     if (record === undefined) throw new TypeError('unreachable: a run that asks is suspended')

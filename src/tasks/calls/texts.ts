@@ -57,6 +57,12 @@ export function questionsText (
   ].join('\n\n')
 }
 
+/** @param problems of answers of which none is to be given again. */
+export function untakenText (tool: string, call: string, problems: readonly string[]): string {
+  return `These answers were not taken:\n${toList(problems)}\n\n` +
+    `${tool} asks nothing now. To get its result, ${continueWith(call)}.`
+}
+
 export const cancelledText = (tool: string) => `The call of ${tool} was cancelled.`
 
 /** @param reason why the client could not be asked. */

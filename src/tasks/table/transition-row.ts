@@ -49,5 +49,5 @@ export function endSleeps (sleeps: TaskRecord['sleeps'], wakesAt = 0): TaskRecor
 
 /** Gives a run that goes on after its lease another number: whoever is about to take over has the old one. */
 export function reclaim (record: TaskRecord): Partial<TaskRecord> {
-  return { run: record.run + 1, form: formOf(record) }
+  return { run: record.run + 1, mergingRun: record.run + 1, form: formOf(record) }
 }

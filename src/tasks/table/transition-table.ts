@@ -1,17 +1,14 @@
 // The transitions of a task, as one table: in a phase, an event makes the next record. The first row that
 // fits decides. No other file decides anything about the status of a task.
 
-import {
-  taskExpired, taskInterrupted, taskOutdated, taskPoisoned, type ProtocolError
-} from '../../protocol/errors.ts'
-import type { JournalMembers } from '../events.ts'
-import { addQuestions, findAnswers, hasAnswer } from '../questions.ts'
+import { taskExpired, taskInterrupted, taskOutdated, taskPoisoned } from '../../protocol/errors.ts'
+import { findAnswers, hasAnswer } from '../questions.ts'
 import {
   endOfRun, formOf, hasSameRights, isAsleep, openQuestions, type TaskPhase, type TaskRecord
 } from '../record.ts'
-import {
-  EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, reclaim, row, type TransitionRow
-} from './transition-row.ts'
+import { end, fail, toUndo } from './ends.ts'
+import { RUN_ROWS } from './run-rows.ts'
+import { EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, row, type TransitionRow } from './transition-row.ts'
 import { UNDO_ROWS } from './undo-rows.ts'
 
 const UNFINISHED: readonly TaskPhase[] = ['running', 'waiting', 'asking']
@@ -88,6 +85,24 @@ export const TRANSITIONS: readonly TransitionRow[] = [
   row({ from: ['asking'], on: 'due', when: 'no answer came', to: 'asking', change: () => ({}) }),
 
   row({
+    from: ['running'],
+    on: 'answered',
+    when: 'its question is open',
+    to: 'running',
+    isQuiet: true,
+    holds: (record, { responses }) => record.mergingRun === record.run && hasAnswer(record, responses),
+    change: (record, { responses, principal }) => ({ ...findAnswers(record, responses), principal })
+  }),
+  row({
+    from: ['waiting'],
+    on: 'answered',
+    when: 'its question is open',
+    to: 'waiting',
+    isQuiet: true,
+    holds: (record, { responses }) => hasAnswer(record, responses),
+    change: (record, { responses, principal }) => ({ ...findAnswers(record, responses), principal })
+  }),
+  row({
     from: ['asking'],
     on: 'answered',
     when: 'nothing is answered',
@@ -163,89 +178,9 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     isQuiet: true,
     change: () => ({ isCalled: true })
   }),
-  row({
-    from: ['running'],
-    on: 'kept',
-    to: 'running',
-    isQuiet: true,
-    change: (record, { journal, upstreamTokens = record.upstreamTokens }) => ({
-      ...journal, ...countLosses(record, journal), upstreamTokens
-    })
-  }),
-  row({ from: ['running'], on: 'reclaimed', to: 'running', change: reclaim }),
-  row({
-    from: ['running'],
-    on: 'suspended',
-    when: 'it asks',
-    to: 'asking',
-    holds: (_, { asked }) => asked.size > 0,
-    change: ({ questions }, { journal, asked, wakesAt }) => ({
-      ...journal,
-      questions: addQuestions(questions, asked),
-      status: 'input_required',
-      isRunning: false,
-      losses: 0,
-      wakesAt
-    })
-  }),
-  row({
-    from: ['running'],
-    on: 'suspended',
-    when: 'it sleeps',
-    to: 'waiting',
-    change: ({ questions }, { journal, wakesAt = 0 }) => (
-      { ...journal, questions: addQuestions(questions, NO_QUESTIONS), isRunning: false, losses: 0, wakesAt }
-    )
-  }),
-  row({
-    from: ['running'],
-    on: 'deferred',
-    to: 'waiting',
-    change: (_, { journal, inMs, pause }, now) => ({
-      ...journal, isRunning: false, pause, wakesAt: now + inMs
-    })
-  }),
-  row({
-    from: ['running'],
-    on: 'stopped',
-    when: 'its handler may run again',
-    to: 'waiting',
-    holds: ({ mayRerun }) => mayRerun,
-    change: (_, { journal }, now) => ({ ...journal, isRunning: false, wakesAt: now })
-  }),
-  row({
-    from: ['running'],
-    on: 'stopped',
-    when: 'its handler must not run again',
-    to: 'over',
-    change: (record, { journal }) => (
-      { ...journal, ...fail(record, taskInterrupted('The replica was stopped')) }
-    )
-  }),
-  row({
-    from: ['running'],
-    on: 'expired',
-    to: 'over',
-    change: (record, { journal }) => ({ ...journal, ...fail(record, taskExpired(record.ttlMs)) })
-  }),
-  row({
-    from: ['running'],
-    on: 'completed',
-    to: 'over',
-    change: (record, { journal, result }) => (
-      { ...journal, ...end(record, { status: 'completed', statusMessage: undefined, result }) }
-    )
-  }),
-  row({
-    from: ['running'],
-    on: 'failed',
-    to: 'over',
-    change: (record, { journal, error }) => ({ ...journal, ...fail(record, error) })
-  }),
+  ...RUN_ROWS,
   ...UNDO_ROWS
 ]
-
-const NO_QUESTIONS: ReadonlyMap<string, string> = new Map()
 
 function isAwake ({ wakesAt = Infinity }: TaskRecord, now: number): boolean {
   return wakesAt <= now + EARLY_MS
@@ -257,6 +192,7 @@ function claim ({ relayed, run, mayRerun, sleeps, wakesAt }: TaskRecord): Partia
     status: 'working',
     form: formOf({ relayed }),
     run: run + 1,
+    mergingRun: run + 1,
     isRunning: true,
     // A handler that may run again needs no write before its call.
     isCalled: mayRerun,
@@ -264,28 +200,4 @@ function claim ({ relayed, run, mayRerun, sleeps, wakesAt }: TaskRecord): Partia
     pause: undefined,
     sleeps: endSleeps(sleeps, wakesAt)
   }
-}
-
-/** The new number refuses all later writes of the run. */
-function end ({ run }: TaskRecord, change: Partial<TaskRecord>): Partial<TaskRecord> {
-  return { run: run + 1, isRunning: false, wakesAt: undefined, pause: undefined, ...change }
-}
-
-function fail (record: TaskRecord, { code, message, data }: ProtocolError): Partial<TaskRecord> {
-  return {
-    ...end(record, {
-      status: 'failed', statusMessage: message, error: JSON.stringify({ code, message, data })
-    }),
-    ...toUndo(record, 0)
-  }
-}
-
-/** @param wakesAt when `undo` runs. `undefined`: in a lease. */
-function toUndo ({ mayUndo }: TaskRecord, wakesAt: number | undefined): Partial<TaskRecord> {
-  return mayUndo ? { undo: 'due', losses: 0, wakesAt } : {}
-}
-
-/** A new step shows that the task does not end its replica at the same place again. */
-function countLosses ({ results, losses }: TaskRecord, journal: JournalMembers): Partial<TaskRecord> {
-  return { losses: Object.keys(journal.results).length > Object.keys(results).length ? 0 : losses }
 }
