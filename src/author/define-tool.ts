@@ -157,10 +157,11 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   run (args: ArgumentsOf<I>, ctx: Context): ToolOutput<O> | Promise<ToolOutput<O>>
   /**
-   * Undoes the work of a task that was cancelled or has failed, for whatever reason. Called after the client
-   * has learnt of the end, which it does not change, with the arguments and the rights of the task. It has a
-   * journal of its own: `ctx.once`, `ctx.step` and `ctx.sleep` work as in `run`, and it runs again when its
-   * replica is lost, whatever `onReplicaLoss` says. `ctx.resultOf` has the results of the task's steps.
+   * Undoes the work of a task that has ended without success: it was cancelled, has failed for any reason,
+   * or has a result with `isError`, as after a ToolError. Called when the client has learnt of the end, which
+   * it does not change, with the arguments and the rights of the task. It has a journal of its own:
+   * `ctx.once`, `ctx.step` and `ctx.sleep` work as in `run`, and it runs again when its replica is lost,
+   * whatever `onReplicaLoss` says. `ctx.resultOf` has the results of the task's steps.
    *
    * A step that was under way at the end may have done its work, and may end beside `undo`: undo by a key
    * that you chose before, and take it well that there is nothing to undo. `undo` begins at once, or within

@@ -62,7 +62,13 @@ export type RunEvent =
   /** The service is closing. */
   | { readonly type: 'stopped', readonly journal: JournalMembers }
   | { readonly type: 'expired', readonly journal: JournalMembers }
-  | { readonly type: 'completed', readonly journal: JournalMembers, readonly result: string }
+  /** @param isError whether the result has `isError`: it is no success. */
+  | {
+    readonly type: 'completed'
+    readonly journal: JournalMembers
+    readonly result: string
+    readonly isError: boolean
+  }
   | { readonly type: 'failed', readonly journal: JournalMembers, readonly error: ProtocolError }
 
 /** The events of an earlier run change nothing. */

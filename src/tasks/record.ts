@@ -54,7 +54,7 @@ export interface TaskOrigin {
   readonly ttlMs: number
   readonly keepResultMs: number
   readonly mayRerun: boolean
-  /** Whether the tool undoes the work of a task that was cancelled or has failed. */
+  /** Whether the tool undoes the work of a task that has ended without success. */
   readonly mayUndo: boolean
   /** That of the code of the tool when the task began. `undefined` if it was not known. */
   readonly fingerprint?: string | undefined

@@ -3,6 +3,7 @@
 
 import type { KeptTokensByName } from '../access/token-exchange.ts'
 import { clock } from '../base/time.ts'
+import { isErrorJson } from '../catalog/compiled/results/tool-result-json.ts'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import { resultTooLarge, tooManyQuestions, type ProtocolError } from '../protocol/errors.ts'
 import type { Progress } from '../protocol/notifications.ts'
@@ -213,7 +214,9 @@ export class TaskRun implements Outlet, JournalOwner {
     if (Buffer.byteLength(result) > MAX_RESULT_BYTES) {
       return this.#fail(resultTooLarge(`the result of a task may have ${MAX_RESULT_BYTES} bytes of JSON`))
     }
-    this.#end((journal) => ({ type: 'completed', journal, result: String(result) }))
+    const json = String(result)
+    const isError = isErrorJson(json)
+    this.#end((journal) => ({ type: 'completed', journal, result: json, isError }))
   }
 
   fail (error: ProtocolError): void {

@@ -102,14 +102,14 @@ t.test('from any state, by any event', (t) => {
   t.end()
 })
 
-t.test('a task that was cancelled or has failed is to be undone, and no other', (t) => {
+t.test('a task that has ended without success is to be undone, and no other', (t) => {
   const cases = CASES.filter(({ record: { status } }) => !isTerminal(status))
   for (const { row, record, event, at = NOW } of cases) {
     const mayUndo = { ...record, mayUndo: true }
     const transition = findTransition(mayUndo, event, at)
     const next = transition?.record
     if (next === undefined || !isTerminal(next.status)) continue
-    t.equal(next.undo, next.status === 'completed' ? undefined : 'due', row)
+    t.equal(next.undo, event.type === 'completed' && !event.isError ? undefined : 'due', row)
     // The replica that runs the handler of a cancelled task has a lease to learn of it.
     const waits = next.status === 'cancelled' && record.isRunning
     t.equal(transition?.due, next.undo === undefined ? EXPIRED : waits ? 'lease' : 0, row)
@@ -146,7 +146,8 @@ t.test('a run asks only what is unanswered, and again what its handler has refus
 })
 
 t.test('a run of an earlier release takes no answers: it would drop them', (t) => {
-  const event = { type: 'answered', responses: { who: 1 }, principal: RUNNING.principal, mayRun: true } as const
+  const { principal } = RUNNING
+  const event = { type: 'answered', responses: { who: 1 }, principal, mayRun: true } as const
   for (const mergingRun of [undefined, 2]) {
     const record = { ...RUNNING, questions: ASKING.questions, mergingRun }
     t.equal(findTransition(record, event, NOW), undefined)

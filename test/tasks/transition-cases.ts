@@ -179,7 +179,9 @@ export const CASES: readonly Case[] = [
     row: 'running answered → running: its question is open',
     record: { ...RUNNING, questions: ASKING.questions },
     event: answered({ who: 1 }),
-    gives: { due: undefined, isTold: false, record: { answers: { who: '1' }, principal, run: 3, isRunning: true } }
+    gives: {
+      due: undefined, isTold: false, record: { answers: { who: '1' }, principal, run: 3, isRunning: true }
+    }
   },
   {
     row: 'waiting answered → waiting: its question is open',
@@ -266,7 +268,9 @@ export const CASES: readonly Case[] = [
   {
     row: 'running suspended → waiting: it sleeps',
     record: RUNNING,
-    event: { type: 'suspended', run: 3, journal: JOURNAL, asked: NO_QUESTIONS, unfit: NONE, wakesAt: NOW + 9000 },
+    event: {
+      type: 'suspended', run: 3, journal: JOURNAL, asked: NO_QUESTIONS, unfit: NONE, wakesAt: NOW + 9000
+    },
     gives: { due: NOW + 9000, isHeld: false, isTold: false, record: { wakesAt: NOW + 9000 } }
   },
   {
@@ -296,8 +300,14 @@ export const CASES: readonly Case[] = [
   {
     row: 'running completed → over',
     record: RUNNING,
-    event: { type: 'completed', run: 3, journal: JOURNAL, result: '"x"' },
+    event: { type: 'completed', run: 3, journal: JOURNAL, result: '"x"', isError: false },
     gives: { ...ended, record: { status: 'completed', result: '"x"', statusMessage: undefined } }
+  },
+  {
+    row: 'running completed → over: its result is an error',
+    record: RUNNING,
+    event: { type: 'completed', run: 3, journal: JOURNAL, result: '"x"', isError: true },
+    gives: { ...ended, record: { status: 'completed', result: '"x"', undo: undefined } }
   },
   {
     row: 'running failed → over',
@@ -375,7 +385,7 @@ export const CASES: readonly Case[] = [
   {
     row: 'undoing completed → over',
     record: UNDOING,
-    event: { type: 'completed', run: 3, journal: JOURNAL, result: '' },
+    event: { type: 'completed', run: 3, journal: JOURNAL, result: '', isError: false },
     gives: { due: EXPIRED, isTold: false, record: { undo: 'done', status: 'cancelled', result: undefined } }
   },
   {

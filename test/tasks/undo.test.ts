@@ -1,4 +1,4 @@
-// What a tool undoes after its task was cancelled or has failed.
+// What a tool undoes after its task has ended without success.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -53,12 +53,49 @@ t.test('a task that has failed is undone at once', async (t) => {
   t.strictSame(notes, ['ordered', 'undone'])
 })
 
-t.test('a tool error is a result: nothing is undone', async (t) => {
+const ORDER = "await ctx.once('order', () => { note('ordered') });"
+const FAILED = "{ content: [{ type: 'text', text: 'Sold out.' }], isError: true }"
+
+/** How the run of a task ends. */
+type End = readonly [what: string, run: string, status: string, isUndone: boolean]
+
+const ENDS: readonly End[] = [
+  ['a tool error', "throw new ToolError('Sold out.')", 'completed', true],
+  ['a tool error after a sleep', "await ctx.sleep(1000); throw new ToolError('No.')", 'completed', true],
+  ['a failed step', "await ctx.step('pay', () => { throw new ToolError('No.') })", 'completed', true],
+  ['a result that says that it is an error', `return ${FAILED}`, 'completed', true],
+  ['the same from a toolResult', `return toolResult(${FAILED})`, 'completed', true],
+  ['an error', "throw new Error('the stock is gone')", 'failed', true],
+  ['an output that is no JSON', 'return { count: 1n }', 'failed', true],
+  ['a sleep beyond its time limit', 'await ctx.sleep(7_200_000)', 'failed', true],
+  ['a result that is too large', "return 'x'.repeat(1_100_000)", 'failed', true],
+  ['a result', 'return { isError: false }', 'completed', false],
+  ['a result with the word of an error', 'return { order: { isError: true } }', 'completed', false]
+]
+
+for (const [what, run, status, isUndone] of ENDS) {
+  t.test(`work whose task ends with ${what} is ${isUndone ? '' : 'not '}undone`, async (t) => {
+    const { client, taskId } = await serveTask(t, `${ORDER} ${run}`, "note('undone')")
+    const ended = await client.until(taskId, status)
+    if (isUndone) await until(() => notes.includes('undone'), 'the undo')
+    else await pause(300)
+    t.strictSame(notes, isUndone ? ['ordered', 'undone'] : ['ordered'])
+    t.strictSame(await client.get(taskId), ended, 'the client sees nothing of it')
+  })
+}
+
+t.test('a handler that returns an error waits for its steps, so that undo has their results', async (t) => {
   const { client, taskId } = await serveTask(t, `
-    await ctx.once('order', () => { note('ordered') }); throw new ToolError('Sold out.')`, "note('undone')")
+    ctx.step('flight', async () => {
+      await new Promise((done) => setTimeout(done, 400))
+      note('booked')
+      return 'F1'
+    })
+    await ctx.once('hotel', () => 'full')
+    return ${FAILED}`, "note('cancelled ' + ctx.resultOf('flight'))")
   await client.until(taskId, 'completed')
-  await pause(300)
-  t.strictSame(notes, ['ordered'])
+  await until(() => notes.length > 1, 'the undo')
+  t.strictSame(notes, ['booked', 'cancelled F1'])
 })
 
 t.test('undo waits until the replica that runs the handler has learnt of the cancel', async (t) => {

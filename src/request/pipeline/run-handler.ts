@@ -38,15 +38,18 @@ export function openRound (
 /**
  * Runs the handler and makes the result of its output. When the client must answer something first, the
  * result is an InputRequiredResult, and the output or the error of the handler is ignored.
+ * @param isFailure whether the output is no success: what was done is then undone.
  */
 export function runRound<T, R extends string | Buffer = string> (
   request: RequestContext,
   round: InputRound,
   timeoutMs: number,
   run: () => T | Promise<T>,
-  toResult: (output: T) => R | Promise<R>
+  toResult: (output: T) => R | Promise<R>,
+  isFailure?: (output: T) => boolean
 ): string | R | Promise<string | R> {
   const finish = (output: T, limitMs?: number) => settle(request, round, {
+    hasFailed: isFailure?.(output) === true,
     toResult () {
       round.finish?.()
       return toResult(output)

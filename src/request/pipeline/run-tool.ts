@@ -36,10 +36,11 @@ export function runTool (
 ): string | Promise<string> {
   const { observed, writer } = request
   const handle = () => tool.run(args, new HandlerContext(request, round, dependencies, tool))
+  const isFailure = (output: unknown) => isErrorOutput(output, tool.checkOutput)
   return runRound(request, round, timeoutMs, handle, (output) => {
-    observed.isToolError = isErrorOutput(output, tool.checkOutput)
+    observed.isToolError = isFailure(output)
     return outputResult(writer, output, tool.checkOutput)
-  })
+  }, isFailure)
 }
 
 /**

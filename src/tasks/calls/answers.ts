@@ -1,6 +1,6 @@
 // The answers of requests that wait for a call.
 
-import { errorResult, textResult } from '../../catalog/compiled/results/tool-result-json.ts'
+import { errorResult, isErrorJson, textResult } from '../../catalog/compiled/results/tool-result-json.ts'
 import { EarlierFailure, MISSING_CLIENT_CAPABILITY, ProtocolError } from '../../protocol/errors.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
@@ -12,7 +12,7 @@ export function toCallResult (request: RequestContext, record: TaskRecord): stri
   const { status, result = '', error, tool } = record
   const { observed, writer } = request
   if (error !== undefined) throw toOwnError(request, fromErrorJson(error))
-  observed.isToolError = status === 'cancelled' || isErrorResult(result)
+  observed.isToolError = status === 'cancelled' || isErrorJson(result)
   return status === 'cancelled' ? errorResult(writer, cancelledText(tool)) : writer.fromCurrent(result)
 }
 
@@ -59,9 +59,4 @@ export function toOwnError (request: RequestContext, error: unknown): unknown {
 function fromErrorJson (json: string): EarlierFailure {
   const { code, message, data }: { code: number, message: string, data?: unknown } = JSON.parse(json)
   return new EarlierFailure(code, message, { data })
-}
-
-/** Few results have the text, and fewer are errors: most need no parsing. */
-function isErrorResult (result: string): boolean {
-  return result.includes('"isError":true') && JSON.parse(result).isError === true
 }

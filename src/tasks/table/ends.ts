@@ -8,6 +8,10 @@ export function end ({ run }: TaskRecord, change: Partial<TaskRecord>): Partial<
   return { run: run + 1, isRunning: false, wakesAt: undefined, pause: undefined, ...change }
 }
 
+export function endWithResult (record: TaskRecord, result: string): Partial<TaskRecord> {
+  return end(record, { status: 'completed', statusMessage: undefined, result })
+}
+
 export function fail (record: TaskRecord, { code, message, data }: ProtocolError): Partial<TaskRecord> {
   return {
     ...end(record, {
@@ -17,7 +21,7 @@ export function fail (record: TaskRecord, { code, message, data }: ProtocolError
   }
 }
 
-/** @param wakesAt when `undo` runs. `undefined`: in a lease. */
+/** Follows every end that is no success. @param wakesAt when `undo` runs. `undefined`: in a lease. */
 export function toUndo ({ mayUndo }: TaskRecord, wakesAt: number | undefined): Partial<TaskRecord> {
   return mayUndo ? { undo: 'due', losses: 0, wakesAt } : {}
 }

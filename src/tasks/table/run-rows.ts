@@ -4,7 +4,7 @@ import { taskExpired, taskInterrupted } from '../../protocol/errors.ts'
 import type { JournalMembers } from '../events.ts'
 import { addQuestions, findUnanswered } from '../questions.ts'
 import type { TaskRecord } from '../record.ts'
-import { end, fail } from './ends.ts'
+import { endWithResult, fail, toUndo } from './ends.ts'
 import { reclaim, row, type TransitionRow } from './transition-row.ts'
 
 const NONE: ReadonlySet<string> = new Set()
@@ -93,12 +93,19 @@ export const RUN_ROWS: readonly TransitionRow[] = [
   row({
     from: ['running'],
     on: 'completed',
+    when: 'its result is an error',
+    to: 'over',
+    holds: (_, { isError }) => isError,
+    change: (record, { journal, result }) => ({
+      ...addJournal(record, journal), ...endWithResult(record, result), ...toUndo(record, 0)
+    })
+  }),
+  row({
+    from: ['running'],
+    on: 'completed',
     to: 'over',
     change: (record, { journal, result }) => (
-      {
-        ...addJournal(record, journal),
-        ...end(record, { status: 'completed', statusMessage: undefined, result })
-      }
+      { ...addJournal(record, journal), ...endWithResult(record, result) }
     )
   }),
   row({

@@ -62,7 +62,7 @@ export interface TaskRule {
   readonly keepResultMs: number
   /** Whether the handler runs again when its replica is lost. */
   readonly mayRerun: boolean
-  /** Undoes the work of a task that was cancelled or has failed. */
+  /** Undoes the work of a task that has ended without success. */
   readonly undo: ((args: unknown, ctx: UndoContext) => unknown) | undefined
   /** Whether a task goes on in code that has changed since it began. */
   readonly mayGoOnChanged: boolean

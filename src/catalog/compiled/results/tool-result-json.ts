@@ -47,6 +47,11 @@ export function isErrorOutput (output: unknown, checkOutput: Check | undefined):
   return isToolResult(output) || (checkOutput === undefined && Array.isArray(output.content))
 }
 
+/** Whether the result has `isError`. Few have the text, and fewer are errors: most need no parsing. */
+export function isErrorJson (result: string): boolean {
+  return result.includes('"isError":true') && JSON.parse(result).isError === true
+}
+
 /** Throws a ContractError when the output does not match the tool's definition. */
 export function outputResult (
   writer: ResultWriter, output: unknown, checkOutput: Check | undefined
