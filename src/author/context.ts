@@ -104,7 +104,8 @@ export interface Context {
   /**
    * Tells the client the progress of this request, if the client asked for progress. In a task it becomes the
    * status message: `message`, or the numbers, cut after 1000 characters, written once a second at most.
-   * `done` must increase with each call: the service drops any other value. `total` has the unit of `done`.
+   * `done` must increase with each call: the service drops any other value, also what an earlier run of the
+   * task has told. `total` has the unit of `done`.
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress
    */
   progress (done: number, total?: number, message?: string): void

@@ -6,7 +6,7 @@ import type { Responses } from './questions.ts'
 import type { JournalRecord, KeptPrincipal, TaskRecord } from './record.ts'
 
 /** What the journal of a run adds to the record. Its answers are those that the run knows. */
-export type JournalMembers = JournalRecord & Pick<TaskRecord, 'statusMessage'>
+export type JournalMembers = JournalRecord & Pick<TaskRecord, 'statusMessage' | 'progress'>
 
 /** An event from outside of a run. */
 type OuterEvent =

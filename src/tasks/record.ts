@@ -87,6 +87,8 @@ export interface TaskRecord extends TaskOrigin, JournalRecord {
   readonly mark: string
   readonly status: TaskStatus
   readonly statusMessage?: string | undefined
+  /** The latest progress that was told, a number that increases. A later run tells only what is beyond it. */
+  readonly progress?: number | undefined
   readonly updatedAt: number
   /** The number of the latest run. Writes of earlier runs are refused. */
   readonly run: number

@@ -13,11 +13,11 @@ import type { MessageSink } from '../store/changes/message-sink.ts'
 import { TaskJournal, type JournalOwner } from './journal.ts'
 import { findOutageDeferral, TaskDeferred, TaskLost, toUnread } from './no-outcome.ts'
 import { MAX_QUESTIONS } from './questions.ts'
+import { RunProgress } from './run-progress.ts'
 import { endOfRun, type TaskRecord } from './record.ts'
 import type { StoredTask, TaskKey } from './records.ts'
 import type { Deferral, JournalMembers, RunEvent } from './events.ts'
 import type { TransitionDependencies, Transitions } from './transitions.ts'
-import { toStatusMessage } from './watches.ts'
 
 export interface TaskRunDependencies extends Pick<
   TransitionDependencies, 'records' | 'storeClock' | 'leaseMs'
@@ -33,8 +33,6 @@ export interface TaskRunDependencies extends Pick<
   onEnd (run: TaskRun, writing: Promise<void>): void
 }
 
-/** The shortest time between two writes of progress, in milliseconds. */
-const PROGRESS_MS = 1000
 /** The limit of a result, in bytes of JSON. */
 const MAX_RESULT_BYTES = 1_048_576
 
@@ -49,8 +47,7 @@ export class TaskRun implements Outlet, JournalOwner {
   #last: Promise<unknown>
   #lifetime: Lifetime | undefined
   #stopReason: Error | undefined
-  #message: string | undefined
-  #progressAt = -Infinity
+  readonly #progress: RunProgress
   #deferral: Deferral | undefined
   #limitMs = 0
   #keeping: Promise<void> | undefined
@@ -71,7 +68,7 @@ export class TaskRun implements Outlet, JournalOwner {
     this.journal = journal
     this.#dependencies = dependencies
     this.#run = record.run
-    this.#message = record.statusMessage
+    this.#progress = new RunProgress(record)
     this.#stored = { record, version: '' }
     this.#leaseEndsAt = heldAt + dependencies.leaseMs
     this.#last = creating.then((stored) => { this.#stored = stored })
@@ -153,7 +150,7 @@ export class TaskRun implements Outlet, JournalOwner {
     // After the end of the lease another replica may have taken the due entry, and be about to take over.
     if (clock.monotonic() >= endsAt) return await this.#send(() => ({ type: 'reclaimed' }))
     this.#leaseEndsAt = askedAt + leaseMs
-    if (this.#message !== this.record.statusMessage) await this.#keep()
+    if (this.#progress.members.statusMessage !== this.record.statusMessage) await this.#keep()
   }
 
   /** A process that was paused for longer than its lease asks first whether the task still runs here. */
@@ -192,11 +189,9 @@ export class TaskRun implements Outlet, JournalOwner {
   notify (json: string): void { this.#dependencies.onMessage?.(this.key.id, json) }
 
   progress (progress: Progress): void {
-    this.#message = toStatusMessage(progress)
+    if (!this.#progress.take(progress)) return
     this.#dependencies.onProgress(this.key, progress)
-    const now = clock.monotonic()
-    if (now < this.#progressAt + PROGRESS_MS) return
-    this.#progressAt = now
+    if (!this.#progress.isWriteDue()) return
     // If the store stays unavailable, the end of the run fails too, and is logged.
     this.#keep().catch(() => {})
   }
@@ -280,7 +275,7 @@ export class TaskRun implements Outlet, JournalOwner {
   }
 
   async #apply (toEvent: (journal: JournalMembers) => RunEvent): Promise<void> {
-    const event = toEvent({ statusMessage: this.#message, ...this.journal.members })
+    const event = toEvent({ ...this.#progress.members, ...this.journal.members })
     const applied = await this.#dependencies.transitions.apply(
       this.key, { ...event, run: this.#run }, { from: this.#stored, isUrgent: true }
     ).catch(toUnread)

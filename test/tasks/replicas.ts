@@ -30,8 +30,10 @@ export const ADA: Principal = { subject: 'ada', scopes: new Set(['books']) }
  */
 export type Fault = 'killed-before' | 'killed-after' | 'lost' | 'refused' | 'paused'
 
-/** What the handler of the tool does. */
-export type Script = (round: InputRound, replica: string, principal: Principal) => Promise<string>
+/** What the handler of the tool does. @param tell tells its progress. */
+export type Script = (
+  round: InputRound, replica: string, principal: Principal, tell: (done: number) => void
+) => Promise<string>
 
 const toObject = (members: string) => `{${members}}`
 const FOREVER = new Promise<never>(() => {})
@@ -186,7 +188,8 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
         journal,
         bind: () => ({ owner: 'ada', method: 'tools/call', name: 'tool', args: {} })
       })
-      const work = async () => await runs(round, name, principal)
+      const tell = (done: number) => request.onProgress?.({ progress: done, message: `Part ${done}` })
+      const work = async () => await runs(round, name, principal, tell)
       const run = () => runRound(request, round, timeoutMs, work, (text) => JSON.stringify(text))
       return { request, lifetime, run }
     }
@@ -194,7 +197,8 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       accepts: () => knows,
       run ({ journal, outlet, undone, caller: { principal, address } }: ToolRun) {
         const runs = undone === undefined ? script : options.undo
-        const { lifetime, run } = toRequest(journal, principal, address, runs)
+        const { request, lifetime, run } = toRequest(journal, principal, address, runs)
+        request.onProgress = (progress) => outlet.progress?.(progress)
         outlet.onPending(lifetime)
         Promise.resolve(run()).then((result) => outlet.succeed(result), (error: unknown) => {
           if (error instanceof RequestCancelled) outlet.leaveUnanswered()

@@ -5,6 +5,7 @@ import { networkOf } from '../../limits/holder.ts'
 import { clock } from '../../base/time.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 import { LimitReached } from '../../protocol/errors.ts'
+import type { Progress } from '../../protocol/notifications.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
 import type { StartingCall } from '../../request/pipeline/seams.ts'
 import { newMark, retryOutage } from '../../store/records/lost-replies.ts'
@@ -14,6 +15,7 @@ import type { TaskJournal } from '../journal.ts'
 import { formOf, toKeptPrincipal, type TaskRecord } from '../record.ts'
 import { LOST_REPLY, TaskTaken, type CreatedTask, type TaskKey } from '../records.ts'
 import type { TransitionDependencies, Transitions } from '../transitions.ts'
+import { toStatusMessage } from '../watches.ts'
 
 /** How the call becomes a task, and how its client learns of the end. */
 export interface FirstRunOptions {
@@ -82,11 +84,11 @@ export async function storeFirst (
   return created
 }
 
-/** @param now by the clock of the store. @param statusMessage the progress so far. */
+/** @param now by the clock of the store. @param progress the latest so far. */
 export function toFirstRecord (
   { requestId, principal, caller, revision, envelope, observed }: RequestContext,
   { tool: { key, scopes }, rule, args, relayed }: FirstRunOptions, { members }: Pick<TaskJournal, 'members'>,
-  now: number, statusMessage: string | undefined
+  now: number, progress: Progress | undefined
 ): TaskRecord {
   const { ttlMs, keepResultMs, mayRerun, undo, fingerprint } = rule
   return {
@@ -109,7 +111,8 @@ export function toFirstRecord (
     generation: 0,
     mark: newMark(),
     status: 'working',
-    statusMessage,
+    statusMessage: progress && toStatusMessage(progress),
+    progress: progress?.progress,
     updatedAt: now,
     run: 1,
     mergingRun: 1,

@@ -3,6 +3,7 @@
 
 import { NotAllowed } from '../../catalog/compiled/scopes/run-authorized.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
+import type { Progress } from '../../protocol/notifications.ts'
 import type { Outlet } from '../../request/pipeline/caller.ts'
 import type { Outcome } from '../../request/pipeline/method.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
@@ -18,7 +19,6 @@ import { TaskTaken, type CreatedTask } from '../records.ts'
 import { TaskLost } from '../no-outcome.ts'
 import { TaskRun, type TaskRunDependencies } from '../run.ts'
 import type { TransitionDependencies } from '../transitions.ts'
-import { toStatusMessage } from '../watches.ts'
 
 export interface TaskStartDependencies extends TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
   /** How long a handler may take before its call becomes a task, in milliseconds. */
@@ -50,7 +50,8 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   #mayRunElsewhere = false
   /** Whether an attempt to create the record may still do so. */
   #isInDoubt = false
-  #message: string | undefined
+  /** The latest progress. */
+  #progress: Progress | undefined
 
   constructor (
     dependencies: TaskStartDependencies, request: RequestContext, call: StartingCall, options: FirstRunOptions
@@ -85,7 +86,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
 
   #run (begin: () => string | Promise<string>): Outcome | Promise<Outcome> {
     const request = this.#request
-    request.onProgress = (progress) => { this.#message = toStatusMessage(progress) }
+    request.onProgress = (progress) => { this.#progress = progress }
     // The record has the form of the current revision, whoever called.
     request.writer = request.snapshot.writer.current
     let work: string | Promise<string>
@@ -227,14 +228,13 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     if (excess !== undefined) throw excess
     const upstreamTokens = await exchangeTokens(this.#dependencies, this.#request, this.#options)
     const now = this.#dependencies.storeClock.now()
-    const first = toFirstRecord(this.#request, this.#options, this.journal, now, this.#message)
+    const first = toFirstRecord(this.#request, this.#options, this.journal, now, this.#progress)
     const record = { ...first, upstreamTokens }
     const creating = this.#store(held, record)
     const run = new TaskRun(this.#dependencies, this.journal, held.key, record, held.heldAt, creating)
     this.#isInDoubt = (await creating).isInDoubt
     this.journal.adopt(run)
-    const message = this.#message
-    if (message !== undefined && message !== record.statusMessage) run.progress({ progress: 0, message })
+    if (this.#progress !== undefined) run.progress(this.#progress)
     this.#request.onProgress = (progress) => run.progress(progress)
     lifetime.limit(run.takeTimeLimit())
     run.attach(lifetime)

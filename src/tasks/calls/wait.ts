@@ -3,6 +3,7 @@
 import { clock, timers, type Timer } from '../../base/time.ts'
 import type { Progress } from '../../protocol/notifications.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
+import type { TaskRecord } from '../record.ts'
 import { toStatusMessage, type TaskWatcher, type TaskWatches } from '../watches.ts'
 
 export class CallWait implements TaskWatcher {
@@ -12,8 +13,9 @@ export class CallWait implements TaskWatcher {
   #isNoted = false
   #isEnded = false
   #wake = (): void => {}
-  /** The latest status message that the client of the request has got, or was told of. */
-  message: string | undefined
+  /** The latest status message that the client of the request has got, or was told of, and its progress. */
+  #message: string | undefined
+  #progress = -Infinity
 
   /** @param ms how long to wait at most, from now on. */
   constructor (watches: TaskWatches, entry: string, request: RequestContext, ms: number) {
@@ -32,8 +34,24 @@ export class CallWait implements TaskWatcher {
   }
 
   onProgress (told: Progress): void {
-    this.message = toStatusMessage(told)
+    this.#message = toStatusMessage(told)
+    this.#progress = told.progress
     this.#request.progress(told.progress, told.total, told.message)
+  }
+
+  /**
+   * Tells the client the status message of a record, unless it knows that one, or a later one.
+   * @param isElsewhere whether the task runs on another replica. A run here tells its progress at once.
+   */
+  noteStatus (
+    { statusMessage, progress }: Pick<TaskRecord, 'statusMessage' | 'progress'>, isElsewhere: boolean
+  ): void {
+    if (progress !== undefined && progress <= this.#progress) return
+    if (isElsewhere && statusMessage !== undefined && statusMessage !== this.#message) {
+      this.#request.progressMessage(statusMessage)
+    }
+    this.#message = statusMessage
+    this.#progress = progress ?? this.#progress
   }
 
   /** Resolves after a change since the last call, after this time, or when the wait is over. */

@@ -70,15 +70,11 @@ export class CallWaits {
         await wait.next(AWAY_MS)
         continue
       }
-      const { record, record: { statusMessage } } = seen
+      const { record } = seen
       if (phases.includes(phaseOf(record)) || wait.isOver) return seen
       const isElsewhere = !isHere(key.entry)
       if (this.#isClosing && isElsewhere) return seen
-      // A run on this replica tells its progress at once, with its numbers.
-      if (isElsewhere && statusMessage !== undefined && statusMessage !== wait.message) {
-        request.progressMessage(statusMessage)
-      }
-      wait.message = statusMessage
+      wait.noteStatus(record, isElsewhere)
       await wait.next(lookMs)
       request.lifetime.throwIfStopped()
     }
