@@ -34,8 +34,8 @@ export interface StepOptions {
 /** How `ctx.sleep` sleeps. */
 export interface SleepOptions {
   /**
-   * Tells the sleeps of a handler apart, as the key of a step does. Their order does by default. It must not
-   * be a number.
+   * Tells the sleeps of a handler apart, as the key of a step does. Their order and their length do by
+   * default. With a key the length may differ from run to run: the first one counts. It must not be a number.
    */
   readonly key?: string
 }
@@ -247,9 +247,9 @@ export interface Context {
    * Resolves after this time, in milliseconds, of 0 at least. In a tool with `task`, for a client that takes
    * tasks, a time of a second or more takes no memory and no connection: the call becomes a task, the handler
    * ends, and runs again from its first line after that time, on any replica. Sleeps are told apart by their
-   * keys, or by their order. `sleep` rejects to end the handler then: do not catch this rejection. It rejects
-   * with a RangeError for a time that ends after `ttlMs` of the tool, and with an Error within a step, where
-   * it would call the step again after each sleep.
+   * keys, or by their order and length. `sleep` rejects to end the handler then: do not catch this rejection.
+   * It rejects with a RangeError for a time that ends after `ttlMs` of the tool, and with an Error within a
+   * step, where it would call the step again after each sleep.
    *
    * Otherwise it waits in this process, at most 2,147,483,647 ms, and the time counts for the time limit.
    * Rejects when the signal aborts, and with a RangeError for any other number.

@@ -2,12 +2,14 @@
 // them again in this order: otherwise it runs other code, or code that does not do the same each time.
 
 import { withinDeadline } from '../base/deadline.ts'
-import { JournalMismatch, type OperationKind } from '../request/questions/input-round.ts'
+import { JournalMismatch, type OperationForms, type OperationKind } from '../request/questions/input-round.ts'
 
 /** An operation that the handler came to. */
 export interface JournalEntry {
   readonly kind: OperationKind
   readonly key: string
+  /** The kind of a question, and the length of a long sleep without a key. Absent in earlier releases. */
+  readonly form?: string
   /** The operations of a group ran beside each other. A run may come to them in any order. */
   readonly group: number
 }
@@ -49,15 +51,21 @@ export class JournalOrder {
   /**
    * Notes that the handler has come to operations that begin at the same time. Call `leave` when they have
    * ended. Returns a promise if they must wait for others, which rejects with a JournalMismatch if these do
-   * not come.
+   * not come, or if an earlier run came to operations of other forms.
    */
-  enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined {
+  enter (
+    kind: OperationKind, keys: readonly string[], forms: OperationForms = []
+  ): Promise<void> | undefined {
     const entries = keys.map((key) => this.#byName.get(toName(kind, key)))
+    for (const [index, entry] of entries.entries()) {
+      const form = forms[index]
+      if (entry?.form !== undefined && entry.form !== form) return Promise.reject(toOther(entry, form))
+    }
     for (const entry of entries) if (entry !== undefined) this.#missing.delete(entry)
     const group = Math.max(...entries.map((entry) => entry?.group ?? Infinity))
     for (const look of this.#waiting) look()
-    if (this.#firstMissing(group) !== undefined) return this.#wait(group, kind, keys)
-    this.#begin(kind, keys)
+    if (this.#firstMissing(group) !== undefined) return this.#wait(group, kind, keys, forms)
+    this.#begin(kind, keys, forms)
     return undefined
   }
 
@@ -69,22 +77,37 @@ export class JournalOrder {
     return entry !== undefined && this.#missing.has(entry)
   }
 
+  /**
+   * Finds the sleep without a key that the handler comes to, of those that this run has not come to: those of
+   * branches may come in any order, and their lengths tell them apart. Returns its key.
+   */
+  findSleep (form: string | undefined): string | undefined {
+    const sleeps = [...this.#missing].filter(({ kind, key }) => kind === 'sleep' && NUMBER.test(key))
+    const match = sleeps.find((sleep) => sleep.form === form) ??
+      sleeps.find((sleep) => sleep.form === undefined) ?? sleeps[0]
+    return match?.key
+  }
+
   /** Returns the error for a handler that ends before it has come to all that earlier runs came to. */
   findMissing (): JournalMismatch | undefined {
     const first = this.#firstMissing(Infinity)
     return first && new JournalMismatch(toOperationText(first.kind, [first.key]), 'its end')
   }
 
-  async #wait (group: number, kind: OperationKind, keys: readonly string[]): Promise<void> {
+  async #wait (
+    group: number, kind: OperationKind, keys: readonly string[], forms: OperationForms
+  ): Promise<void> {
     await this.#waitFor(group, kind, keys)
     // Not before: what never begins must not be in the journal.
-    this.#begin(kind, keys)
+    this.#begin(kind, keys, forms)
   }
 
-  #begin (kind: OperationKind, keys: readonly string[]): void {
+  #begin (kind: OperationKind, keys: readonly string[], forms: OperationForms): void {
     const group = this.#running > 0 ? this.#lastGroup : this.#lastGroup + 1
-    for (const key of keys) {
-      if (!this.#byName.has(toName(kind, key))) this.#add({ kind, key, group })
+    for (const [index, key] of keys.entries()) {
+      const form = forms[index]
+      if (this.#byName.has(toName(kind, key))) continue
+      this.#add({ kind, key, group, ...form !== undefined && { form } })
     }
     this.#running++
   }
@@ -93,7 +116,7 @@ export class JournalOrder {
     this.#entries.push(entry)
     this.#byName.set(toName(entry.kind, entry.key), entry)
     this.#lastGroup = Math.max(this.#lastGroup, entry.group)
-    this.#bytes += Buffer.byteLength(entry.key) + ENTRY_BYTES
+    this.#bytes += Buffer.byteLength(entry.key) + (entry.form?.length ?? 0) + ENTRY_BYTES
   }
 
   #firstMissing (beforeGroup: number): JournalEntry | undefined {
@@ -120,10 +143,20 @@ export class JournalOrder {
   }
 }
 
+/** The key of a sleep without a key. */
+const NUMBER = /^\d+$/
+
 const toName = (kind: OperationKind, key: string): string => `${kind} ${key}`
 
 function toMismatch (first: JournalEntry, kind: OperationKind, keys: readonly string[]): JournalMismatch {
   return new JournalMismatch(toOperationText(first.kind, [first.key]), toOperationText(kind, keys))
+}
+
+function toOther ({ kind, key, form }: JournalEntry, other: string | undefined): JournalMismatch {
+  const toText = (detail: string | undefined) => (
+    toOperationText(kind, [key]) + (detail === undefined ? '' : ` (${detail})`)
+  )
+  return new JournalMismatch(toText(form), toText(other))
 }
 
 /** Names operations for people, such as `step "order"`. A sleep without a key has a number. */

@@ -4,7 +4,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ClientCapabilities } from '../protocol/capabilities.ts'
 import {
-  Suspended, type Journal, type OperationKind, type RequestState, type Wait
+  Suspended, type Journal, type OperationForms, type OperationKind, type RequestState, type Wait
 } from '../request/questions/input-round.ts'
 import { toObjectJson } from '../request/questions/request-state.ts'
 import { InputRequired } from '../request/questions/round-state.ts'
@@ -129,11 +129,13 @@ export class TaskJournal implements Journal {
   /** From now on the run allows steps. */
   adopt (owner: JournalOwner): void { this.#owner = owner }
 
-  enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined {
+  enter (
+    kind: OperationKind, keys: readonly string[], forms?: OperationForms
+  ): Promise<void> | undefined {
     // A later run, which has the result of the step, does not come to what is in it.
     if (this.#isInStep) return undefined
     const { order } = this.#entries
-    const entering = order.enter(kind, keys)
+    const entering = order.enter(kind, keys, forms)
     entering?.catch((error: Error) => this.#owner?.onMismatch?.(error))
     if (!this.isTask || order.bytes <= MAX_STATE_BYTES) return entering
     const excess = toExcess(order.bytes)
@@ -210,14 +212,21 @@ export class TaskJournal implements Journal {
     if (this.#isInStep) {
       throw new Error('sleep: a step must not sleep, because it would be called again; sleep between steps')
     }
-    const key = name ?? String(this.#sleepCount++)
-    const entering = this.enter('sleep', [key])
+    // A short sleep waits here each time. A key may stand for a length that differs from run to run.
+    const length = name === undefined && ms >= SUSPEND_MS ? `${ms} ms` : undefined
+    const key = name ?? this.#nameSleep(length)
+    const entering = this.enter('sleep', [key], [length])
     try {
       if (entering !== undefined) await entering
       await wait(this.#begin(ms, key))
     } finally {
       this.leave()
     }
+  }
+
+  #nameSleep (length: string | undefined): string {
+    const number = this.#sleepCount++
+    return this.#entries.order.findSleep(length) ?? String(number)
   }
 
   /** Returns what is left of the sleep if that is short. Otherwise throws, to end the handler. */

@@ -18,6 +18,8 @@ const optionalText = Type.Optional(Type.String())
 const entryShape = Type.Object({
   kind: Type.Enum(['step', 'ask', 'sleep']),
   key: Type.String(),
+  /** The kind of a question, and the length of a sleep without a key. Absent in earlier releases. */
+  form: optionalText,
   /** The entries of a group ran beside each other. Absent for an entry that may come at any time. */
   group: Type.Optional(Type.Integer()),
   /**

@@ -6,7 +6,7 @@ import { toError } from '../base/words.ts'
 import { LimitReached } from '../protocol/errors.ts'
 import { RequestCancelled, type Lifetime } from '../request/pipeline/lifetime.ts'
 import type { ToolRun, ToolRuns } from '../request/pipeline/seams.ts'
-import { JournalMismatch, type OperationKind } from '../request/questions/input-round.ts'
+import { JournalMismatch, type OperationForms, type OperationKind } from '../request/questions/input-round.ts'
 import { findLastAttempt, fromResultJson } from '../request/questions/step-results.ts'
 import { TaskJournal } from './journal.ts'
 import { toOperationText, type JournalEntry } from './journal-order.ts'
@@ -74,10 +74,12 @@ class ReplayJournal extends TaskJournal {
     this.restore(toJournalRecord(entries))
   }
 
-  override enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined {
+  override enter (
+    kind: OperationKind, keys: readonly string[], forms?: OperationForms
+  ): Promise<void> | undefined {
     // The handler may catch the end, and begin again. It waits here.
     if (this.#isOver) return NEVER
-    const entering = super.enter(kind, keys)
+    const entering = super.enter(kind, keys, forms)
     const names = keys.map((key) => entryName(kind, key))
     for (const name of names) this.#missing.delete(name)
     const open = names.find((name) => (this.#entries.get(name)?.outcome ?? 'open') === 'open')
@@ -198,9 +200,11 @@ class ReplayJournal extends TaskJournal {
 }
 
 class UndoReplayJournal extends ReplayJournal {
-  override enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined {
+  override enter (
+    kind: OperationKind, keys: readonly string[], forms?: OperationForms
+  ): Promise<void> | undefined {
     if (kind === 'ask') this.refuse(toOperationText(kind, keys))
-    return super.enter(kind, keys)
+    return super.enter(kind, keys, forms)
   }
 }
 
@@ -236,8 +240,8 @@ function toJournalRecord (entries: readonly RecordedEntry[]): JournalRecord {
     sleeps: Object.fromEntries(entries.flatMap(({ kind, key, outcome }) => (
       kind === 'sleep' && outcome === 'nothing' ? [[key, 0]] : []
     ))),
-    order: entries.flatMap(({ kind, key, group }): JournalEntry[] => (
-      group === undefined ? [] : [{ kind, key, group }]
+    order: entries.flatMap(({ kind, key, form, group }): JournalEntry[] => (
+      group === undefined ? [] : [{ kind, key, group, ...form !== undefined && { form } }]
     ))
   }
 }

@@ -107,3 +107,26 @@ t.test('the order counts its bytes', (t) => {
   t.ok(Math.abs(order.bytes - bytes) < bytes / 10, `${order.bytes} of ${bytes}`)
   t.end()
 })
+
+t.test('a form is part of the place, if the release of the earlier run wrote it', async (t) => {
+  const order = new JournalOrder(PATIENCE_MS)
+  order.restore([
+    { kind: 'ask', key: 'old', group: 1 },
+    { kind: 'ask', key: 'go', form: 'form', group: 2 },
+    { kind: 'sleep', key: '0', group: 3 },
+    { kind: 'sleep', key: '1', form: '2000 ms', group: 4 },
+    { kind: 'sleep', key: '2', form: '1000 ms', group: 4 }
+  ])
+  t.equal(order.enter('ask', ['old'], ['url']), undefined)
+  t.equal(order.enter('ask', ['go'], ['form']), undefined)
+  t.equal(order.findSleep('1000 ms'), '2')
+  t.equal(order.findSleep('5000 ms'), '0', 'a sleep of an earlier release may have any length')
+  t.equal(order.enter('sleep', ['0'], ['5000 ms']), undefined)
+  t.equal(order.findSleep('5000 ms'), '1')
+  await t.rejects(Promise.resolve(order.enter('sleep', ['1'], ['5000 ms'])), {
+    expected: 'sleep "1" (2000 ms)', came: 'sleep "1" (5000 ms)'
+  })
+  await t.rejects(Promise.resolve(order.enter('ask', ['go'], ['url'])), {
+    expected: 'question "go" (form)', came: 'question "go" (url)'
+  })
+})

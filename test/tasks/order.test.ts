@@ -47,6 +47,24 @@ const CHANGES: ReadonlyArray<readonly [name: string, body: string, difference: R
     /came to sleep "hour" where it came to sleep "second"/
   ],
   [
+    'an hour in the place of a second, both without a key',
+    `await ctx.sleep(run > 1 ? 3_600_000 : 1000)
+     await ctx.once('late', did('late'))`,
+    /came to sleep "0" \(3600000 ms\) where it came to sleep "0" \(1000 ms\)/
+  ],
+  [
+    'no long sleep where it slept',
+    `await ctx.sleep(run > 1 ? 10 : 1000)
+     await ctx.once('late', did('late'))`,
+    /came to sleep "0" where it came to sleep "0" \(1000 ms\)/
+  ],
+  [
+    'a link in the place of a form',
+    `const link = elicit.url({ message: 'Pay', url: 'https://pay.example' })
+     await Promise.all([ctx.ask({ go: run > 1 ? link : ${FORM} }), ctx.sleep(1000)])`,
+    /came to question "go" \(url\) where it came to question "go" \(form\)/
+  ],
+  [
     'another name of a step',
     `await ctx.step(run > 1 ? 'two' : 'one', did('a step'))
      await ctx.sleep(1000)`,
@@ -238,6 +256,24 @@ t.test('sleeps are told apart by their keys', async (t) => {
     return (await Promise.all(run === 1 ? naps : naps.reverse())).join()`)
   t.match(await client.until(taskId, 'completed', 8000), { result: { content: [{ text: /short/ }] } })
   t.ok(notes.runs <= 3, `${notes.runs} runs`)
+})
+
+t.test('a sleep with a key may have another length in each run: the first one counts', async (t) => {
+  const { client, taskId } = await serveTask(t, `
+    await ctx.sleep(run > 1 ? 3_600_000 : 1000, { key: 'until' })
+    return 'awake'`)
+  t.match(await client.until(taskId, 'completed'), { result: { content: [{ text: 'awake' }] } })
+})
+
+t.test('sleeps without a key that run beside each other may come in any order', async (t) => {
+  const { client, taskId } = await serveTask(t, `
+    const nap = async (ms) => { await ctx.sleep(ms); return ms }
+    const naps = run % 2 === 1 ? [nap(1000), nap(2500)] : [nap(2500), nap(1000)]
+    await Promise.all([...naps, ctx.sleep(5)])
+    return (await Promise.all(naps)).join()`)
+  const { result, createdAt, lastUpdatedAt } = await client.until(taskId, 'completed', 8000)
+  t.match(result.content[0].text, /1000/)
+  t.ok(Date.parse(lastUpdatedAt) - Date.parse(createdAt) >= 2400, 'the longer one lasts as long as it says')
 })
 
 t.test('a step must not sleep, whatever it has awaited', async (t) => {

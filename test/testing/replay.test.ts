@@ -120,9 +120,9 @@ t.test('has what the handler came to, in order', async (t) => {
     journal: [
       { kind: 'step', key: 'stock', group: 1, outcome: 'value', value: { left: 3, book: 'moby' } },
       { kind: 'step', key: 'note', group: 2, outcome: 'nothing' },
-      { kind: 'ask', key: 'ok', group: 3, outcome: 'value', value: { action: 'accept' } },
+      { kind: 'ask', key: 'ok', form: 'form', group: 3, outcome: 'value', value: { action: 'accept' } },
       { kind: 'step', key: 'pay', group: 4, outcome: 'value', value: 'paid' },
-      { kind: 'sleep', key: '0', group: 5, outcome: 'open' }
+      { kind: 'sleep', key: '0', form: '3600000 ms', group: 5, outcome: 'open' }
     ]
   })
   t.strictSame(await replay(t, recording, ORDER), { fits: true, reached: 5 })
@@ -131,8 +131,7 @@ t.test('has what the handler came to, in order', async (t) => {
 const SAME: ReadonlyArray<readonly [claim: string, run: string]> = [
   ['the same code', ORDER],
   ['more code after the end', ORDER.replace('return book', "await ctx.step('thank', () => {}); return book")],
-  ['other work within the steps', ORDER.replace("'paid'", "{ throw new Error('is not called') }")],
-  ['another length of a sleep', ORDER.replace('3_600_000', '5')]
+  ['other work within the steps', ORDER.replace("'paid'", "{ throw new Error('is not called') }")]
 ]
 const OTHER: ReadonlyArray<readonly [claim: string, run: string, expected: string, came: string]> = [
   ['a step less', ORDER.replace("await ctx.step('note', () => {})", ''), 'step "note"', 'question "ok"'],
@@ -141,6 +140,14 @@ const OTHER: ReadonlyArray<readonly [claim: string, run: string, expected: strin
     'question "ok"', 'step "more"'
   ],
   ['another key', ORDER.replace("'pay'", "'charge'"), 'step "pay"', 'step "charge"'],
+  [
+    'another length of a sleep', ORDER.replace('3_600_000', '7_200_000'),
+    'sleep "0" (3600000 ms)', 'sleep "0" (7200000 ms)'
+  ],
+  [
+    'a link in place of a form', ORDER.replace(FORM, "elicit.url({ message: 'Pay', url: 'https://pay.example' })"),
+    'question "ok" (form)', 'question "ok" (url)'
+  ],
   ['a key for a sleep', ORDER.replace('3_600_000', "60_000, { key: 'dry' }"), 'sleep "0"', 'sleep "dry"'],
   ['an early end', ORDER.replace('const { ok }', 'return 1; const { ok }'), 'question "ok"', 'its end'],
   ['other steps in the other order', `async (_, ctx) => {
@@ -207,7 +214,7 @@ t.test('ends where the recording ends: no step is done, nobody is asked and noth
 t.test('a handler that catches the end does not go round for ever', async (t) => {
   const recording = await record(t, 'async (_, ctx) => { await ctx.sleep(3_600_000) }')
   const run = `async (_, ctx) => { for (let n = 0;; n++) {
-    try { await ctx.sleep(60_000) } catch { await ctx.step('n' + n, () => {}).catch(() => {}) } } }`
+    try { await ctx.sleep(3_600_000) } catch { await ctx.step('n' + n, () => {}).catch(() => {}) } } }`
   t.strictSame(await replay(t, recording, run), { fits: true, reached: 1 })
 })
 

@@ -118,9 +118,12 @@ export interface Journal {
   /**
    * Called when the handler comes to operations that begin at the same time. Call `leave` when they have
    * ended. Returns a promise if they must wait for others, which rejects with a JournalMismatch if these do
-   * not come. Throws if the task keeps too much.
+   * not come, or if an earlier run came to others of these keys. Throws if the task keeps too much.
+   * @param forms what else tells each from others: the kind of a question, the length of a sleep.
    */
-  enter (kind: OperationKind, keys: readonly string[]): Promise<void> | undefined
+  enter (
+    kind: OperationKind, keys: readonly string[], forms?: OperationForms
+  ): Promise<void> | undefined
   leave (): void
   /** Throws a JournalMismatch if an earlier run came to more operations than this one. */
   finish (): void
@@ -153,6 +156,8 @@ export interface Journal {
    */
   standIn? (kind: 'step' | 'ask', key: string): { readonly value: unknown } | undefined
 }
+
+export type OperationForms = ReadonlyArray<string | undefined>
 
 /** What a handler comes to: a `once` or a `step`, a question, or a sleep. */
 export type OperationKind = 'step' | 'ask' | 'sleep'

@@ -130,7 +130,8 @@ export class SealedInputRound implements InputRound {
     const questions = readQuestions(requests, (key) => this.#state.asked.get(key)?.question)
     const { journal } = this.#request
     if (journal === undefined || !isOrdered) return await this.#answer(questions)
-    const entering = journal.enter('ask', questions.map(([key]) => key))
+    const keys = questions.map(([key]) => key)
+    const entering = journal.enter('ask', keys, keys.map((key) => requests[key]?.kind))
     try {
       if (entering !== undefined) await entering
       return await this.#answer(questions)
