@@ -1,19 +1,26 @@
 // Instances of ajv, with comparisons and patterns that take linear time and with the costs of checks. No
 // other file imports ajv.
 
-import { _, Ajv, type Options } from 'ajv'
+import { _, Ajv, Name, str, type Options } from 'ajv'
 import addFormats, { type FormatName } from 'ajv-formats'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { COST, costOfText, spend } from './check-cost.ts'
+import { boundFormat } from './bounded-formats.ts'
+import { boundKeywords } from './bounded-keywords.ts'
+import { COST, costOfText, ITEM_COST, MEMBER_COST, spend, spendForMembers } from './check-cost.ts'
+import { replaceItemKeywords } from './contained-items.ts'
+import { repairEvaluatedParts } from './evaluated-parts.ts'
 import { replaceComparisons } from './json-equality.ts'
 import { createLinearPattern, type LinearPattern } from './linear-pattern.ts'
+
+/** Steps that a pattern takes for a text of any length. */
+const PATTERN_STEPS = 0.3
 
 function createPattern (source: string): LinearPattern {
   const pattern = createLinearPattern(source)
   return {
     toString: () => source,
     test (text) {
-      spend(costOfText(text.length))
+      spend(PATTERN_STEPS + costOfText(text.length))
       return pattern.test(text)
     }
   }
@@ -52,6 +59,8 @@ export function dialectOf (schema: { readonly [keyword: string]: unknown }): Dia
 
 export type Instances = (dialect: Dialect) => Ajv
 
+const CODEGEN = { _, str, Name }
+
 /** Makes the instance of a dialect when it is first used. */
 export function createInstances (options: Options): Instances {
   const byDialect = new Map<Dialect, Ajv>()
@@ -60,8 +69,14 @@ export function createInstances (options: Options): Instances {
     if (ajv === undefined) {
       ajv = dialect === '2020-12' ? new Ajv2020(options) : new Ajv(options)
       addFormats.default(ajv)
-      replaceComparisons(ajv)
-      addCostKeyword(ajv)
+      for (const [name, format] of Object.entries(ajv.formats)) {
+        if (format !== undefined) ajv.addFormat(name, boundFormat(name, format))
+      }
+      boundKeywords(ajv, CODEGEN)
+      replaceComparisons(ajv, CODEGEN)
+      repairEvaluatedParts(ajv, CODEGEN)
+      replaceItemKeywords(ajv, CODEGEN)
+      addCostKeywords(ajv)
       byDialect.set(dialect, ajv)
     }
     return ajv
@@ -71,17 +86,33 @@ export function createInstances (options: Options): Instances {
 /** Whether a text has a format, as an instance of ajv says. */
 export function matchesFormat (name: FormatName, text: string): boolean {
   const format = addFormats.default.get(name)
-  const validate = typeof format === 'object' && 'validate' in format ? format.validate : format
-  if (validate instanceof RegExp) return validate.test(text)
+  const { validate } = Object(typeof format === 'string' ? undefined : boundFormat(name, format))
   return typeof validate === 'function' && Reflect.apply(validate, undefined, [text]) === true
 }
 
-function addCostKeyword (ajv: Ajv): void {
+function addCostKeywords (ajv: Ajv): void {
+  const first = ajv.RULES.all.$dynamicAnchor === undefined ? '$ref' : '$dynamicAnchor'
   ajv.addKeyword({
     keyword: COST,
-    before: '$ref',
+    before: first,
     code ({ gen, schema }) {
       gen.code(_`${gen.scopeValue('func', { ref: spend })}(${schema})`)
+    }
+  })
+  ajv.addKeyword({
+    keyword: ITEM_COST,
+    type: 'array',
+    before: 'maxItems',
+    code ({ gen, data, schema }) {
+      gen.code(_`${gen.scopeValue('func', { ref: spend })}(${data}.length * ${schema})`)
+    }
+  })
+  ajv.addKeyword({
+    keyword: MEMBER_COST,
+    type: 'object',
+    before: 'maxProperties',
+    code ({ gen, data, schema }) {
+      gen.code(_`${gen.scopeValue('func', { ref: spendForMembers })}(${data}, ${schema})`)
     }
   })
 }

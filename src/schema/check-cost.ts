@@ -4,6 +4,7 @@
 
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
+import { memberNames } from './member-names.ts'
 
 /** A step is about 0.3 µs of CPU time. */
 export const CHECK_STEPS = 70_000
@@ -25,8 +26,25 @@ export function spend (steps: number): void {
   if (budget < 0) throw new TooManySteps()
 }
 
-/** The keyword that `withCosts` adds to schemas. Its value is a number of steps. */
+/** Takes the steps for each member of an object. To count them is part of the work. */
+export function spendForMembers (value: object, steps: number): void {
+  spend(memberNames(value).length * steps)
+}
+
+/** Keywords that `withCosts` adds to schemas. The values are steps: of each evaluation, item and member. */
 export const COST = 'trivet:cost'
+export const ITEM_COST = 'trivet:item-cost'
+export const MEMBER_COST = 'trivet:member-cost'
+/** Marks the schemas that matches of `contains` concern, if an `unevaluatedItems` asks for them. */
+export const MATCHES = 'trivet:matches'
+/** Marks the schemas that evaluate one part or another, if the whole schema asks for the rest. */
+export const EVALUATED = 'trivet:evaluated'
+const ADDED = [COST, ITEM_COST, MEMBER_COST, MATCHES, EVALUATED]
+
+/** The steps that a keyword takes for each item of an array or member of an object, without a subschema. */
+const ITEM_STEPS = 0.03
+const CONTAINS_STEPS = 0.08
+const MEMBER_STEPS = 0.35
 
 /** Characters that a pattern or a comparison reads in one step. */
 const CHARACTERS = 20
@@ -35,43 +53,56 @@ export function costOfText (length: number): number {
   return 0.2 + length / CHARACTERS
 }
 
-/** Returns the cost of a comparison by the canonical JSON of a value. */
-export function costOfKey (value: unknown, key: string): number {
-  return costOfText(key.length) + (typeof value === 'object' ? 2 : 0)
-}
-
 /** Keywords whose value is an object of named schemas. */
 const SCHEMA_MAPS = [
   'properties', 'patternProperties', 'dependentSchemas', 'dependencies', '$defs', 'definitions'
 ]
-/** Keywords whose value is a schema, or a list of them. */
-const SCHEMAS = [
-  'allOf', 'anyOf', 'oneOf', 'prefixItems', 'items', 'additionalItems', 'unevaluatedItems', 'contains',
-  'additionalProperties', 'unevaluatedProperties', 'propertyNames', 'not', 'if', 'then', 'else'
-]
+/** Keywords whose value is a value. Any other may be a schema that a reference leads to, or contain some. */
+const VALUES = new Set(['const', 'enum', 'default', 'examples'])
+
+/** Keywords that matches of `contains` concern. */
+const MATCHING = ['contains', 'unevaluatedItems', 'anyOf', 'oneOf', 'not', 'if']
+
+/** Keywords that evaluate some parts of a value or others. */
+const CHOOSING = ['anyOf', 'oneOf', 'if', 'dependentSchemas', 'patternProperties']
 
 /** Copies the schema. Each subschema of the copy says what its evaluation costs, if that is much. */
 export function withCosts (schema: JsonSchema): JsonSchema {
-  const copy: { [keyword: string]: unknown } = { ...schema }
-  delete copy[COST]
-  for (const keyword of SCHEMA_MAPS) {
-    const members = copy[keyword]
-    if (!isObject(members)) continue
-    const entries = Object.entries(members).map(([name, member]) => [name, withCostsIfSchema(member)])
-    copy[keyword] = Object.fromEntries(entries)
-  }
-  for (const keyword of SCHEMAS) {
-    const value = copy[keyword]
-    if (keyword in copy) {
-      copy[keyword] = Array.isArray(value) ? value.map(withCostsIfSchema) : withCostsIfSchema(value)
+  const json = JSON.stringify(schema)
+  const asksForRest = json.includes('"unevaluatedItems":') || json.includes('"unevaluatedProperties":')
+  const asksForMatches = asksForRest && json.includes('"contains":')
+  return copySchema(schema)
+
+  function copySchema (original: JsonSchema): JsonSchema {
+    const copy: { [keyword: string]: unknown } = { ...original }
+    for (const keyword of ADDED) delete copy[keyword]
+    for (const [keyword, value] of Object.entries(copy)) {
+      if (VALUES.has(keyword)) continue
+      copy[keyword] = SCHEMA_MAPS.includes(keyword) && isObject(value)
+        ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyParts(member)]))
+        : copyParts(value)
     }
+    // ajv ignores an `if` alone. What it evaluates counts as evaluated all the same.
+    if ('if' in copy && asksForRest) copy.then ??= { [COST]: 0 }
+    const marks = {
+      ...(asksForMatches && MATCHING.some((keyword) => keyword in copy) && { [MATCHES]: true }),
+      ...(asksForRest && CHOOSING.some((keyword) => keyword in copy) && { [EVALUATED]: true })
+    }
+    return { ...costsOf(original), ...marks, ...copy }
   }
-  const cost = costOf(schema)
-  return cost === 0 ? copy : { [COST]: cost, ...copy }
+
+  function copyParts (value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(copyParts)
+    return isObject(value) ? copySchema(value) : value
+  }
 }
 
-function withCostsIfSchema (value: unknown): unknown {
-  return isObject(value) ? withCosts(value) : value
+/** Returns the costs of the schema as keywords, as far as there are any. */
+function costsOf (schema: JsonSchema): JsonSchema {
+  const costs = {
+    [COST]: costOf(schema), [ITEM_COST]: costOfItem(schema), [MEMBER_COST]: costOfMember(schema)
+  }
+  return Object.fromEntries(Object.entries(costs).filter(([, steps]) => steps > 0))
 }
 
 /** Counts the steps of evaluating this schema once, without its subschemas, which have their own cost. */
@@ -79,11 +110,40 @@ function costOf (schema: JsonSchema): number {
   const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => schema[keyword] ?? [])
   const single = ['not', 'if', 'contains', 'propertyNames', '$ref', '$dynamicRef', '$recursiveRef']
     .filter((keyword) => keyword in schema)
-  const names = isObject(schema.properties) ? Object.keys(schema.properties).length : 0
-  const required = Array.isArray(schema.required) ? schema.required.length : 0
   return branches.reduce<number>((sum, branch) => sum + costOfBranch(branch), 0) + single.length +
-    (names + required) / 8
+    PARTS.reduce((sum, keyword) => sum + sizeOf(schema[keyword]), 0) / 8 +
+    (Array.isArray(schema.items) ? schema.items.length / 8 : 0)
 }
+
+/** Keywords with parts that each evaluation looks at. */
+const PARTS = [
+  'properties', 'required', 'dependentRequired', 'dependentSchemas', 'dependencies', 'prefixItems'
+]
+
+function sizeOf (parts: unknown): number {
+  if (Array.isArray(parts)) return parts.length
+  if (!isObject(parts)) return 0
+  return Object.values(parts)
+    .reduce<number>((sum, part) => sum + (Array.isArray(part) ? 1 + part.length : 1), 0)
+}
+
+/** Counts the steps that the keywords of the schema take for each item of an array. */
+function costOfItem (schema: JsonSchema): number {
+  return ITEM_STEPS * ITEM_KEYWORDS.filter((keyword) => isObject(schema[keyword])).length +
+    ('contains' in schema ? CONTAINS_STEPS : 0)
+}
+
+const ITEM_KEYWORDS = ['items', 'additionalItems', 'unevaluatedItems']
+
+/** Counts the steps that the keywords of the schema take for each member of an object. */
+function costOfMember (schema: JsonSchema): number {
+  const count = MEMBER_KEYWORDS.filter((keyword) => (schema[keyword] ?? true) !== true).length
+  return MEMBER_STEPS * (count + sizeOf(schema.patternProperties))
+}
+
+const MEMBER_KEYWORDS = [
+  'additionalProperties', 'unevaluatedProperties', 'propertyNames', 'minProperties', 'maxProperties'
+]
 
 /** A branch that only compares a type or a scalar is cheap. */
 function costOfBranch (branch: unknown): number {

@@ -1,73 +1,66 @@
 // The keywords that compare values, in time linear in the values. ajv's own compare each pair of items, and
 // call members of the values that are named like methods, such as `valueOf`.
 
-import type { Ajv, ErrorObject, FuncKeywordDefinition } from 'ajv'
-import type { DataValidateFunction } from 'ajv/dist/types/index.js'
+import type { Ajv, KeywordCxt } from 'ajv'
 import { stringify } from 'safe-stable-stringify'
-import { costOfKey, spend } from './check-cost.ts'
+import { costOfText, spend } from './check-cost.ts'
+import { memberNames } from './member-names.ts'
+import { redefine, type Codegen } from './redefinition.ts'
 
-const COMPARISONS: ReadonlyArray<FuncKeywordDefinition & { readonly keyword: string }> = [
-  {
-    keyword: 'enum',
+export function replaceComparisons (ajv: Ajv, codegen: Codegen): void {
+  const { _ } = codegen
+  redefine(ajv, 'enum', (definition) => ({
+    ...definition,
     schemaType: 'array',
-    errors: true,
-    compile (allowedValues: readonly unknown[]) {
-      if (allowedValues.length === 0) throw new Error('enum must have at least one item')
-      const message = 'must be equal to one of the allowed values'
-      return createMembership(allowedValues, { keyword: 'enum', message, params: { allowedValues } })
+    code (cxt) {
+      const allowed: readonly unknown[] = cxt.schema
+      if (allowed.length === 0) throw new Error('enum must have at least one item')
+      checkMembership(cxt, allowed, codegen)
     }
-  },
-  {
-    keyword: 'const',
-    errors: true,
-    compile (allowedValue: unknown) {
-      const message = 'must be equal to constant'
-      return createMembership([allowedValue], { keyword: 'const', message, params: { allowedValue } })
+  }))
+  redefine(ajv, 'const', (definition) => ({
+    ...definition,
+    code (cxt) { checkMembership(cxt, [cxt.schema], codegen) }
+  }))
+  redefine(ajv, 'uniqueItems', (definition) => ({
+    ...definition,
+    code (cxt) {
+      if (cxt.schema !== true) return
+      const find = cxt.gen.scopeValue('func', { ref: findEqualPair })
+      const pair = cxt.gen.const('pair', _`${find}(${cxt.data})`)
+      cxt.setParams({ i: _`${pair}.i`, j: _`${pair}.j` })
+      cxt.fail(_`${pair} !== undefined`)
     }
-  },
-  {
-    keyword: 'uniqueItems',
-    type: 'array',
-    schemaType: 'boolean',
-    errors: true,
-    compile (isRequired: boolean) {
-      const check: DataValidateFunction = (items: readonly unknown[]) => {
-        const pair = isRequired ? findEqualPair(items) : undefined
-        if (pair === undefined) return true
-        const message = `must NOT have duplicate items (items ## ${pair.i} and ${pair.j} are identical)`
-        check.errors = [{ keyword: 'uniqueItems', message, params: pair }]
-        return false
-      }
-      return check
-    }
-  }
-]
-
-export function replaceComparisons (ajv: Ajv): void {
-  for (const definition of COMPARISONS) {
-    ajv.removeKeyword(definition.keyword)
-    ajv.addKeyword(definition)
-  }
+  }))
 }
 
-function createMembership (allowed: readonly unknown[], error: Partial<ErrorObject>): DataValidateFunction {
-  const keys = new Set(allowed.map(toKey))
-  const check: DataValidateFunction = (value: unknown) => {
-    const key = toKey(value)
-    spend(costOfKey(value, key))
-    if (keys.has(key)) return true
-    // A copy: ajv writes the place of the value into it.
-    check.errors = [{ ...error }]
-    return false
+function checkMembership (cxt: KeywordCxt, allowed: readonly unknown[], { _ }: Codegen): void {
+  const scalars = new Set(allowed.filter(isScalar))
+  const others = allowed.filter((value) => !isScalar(value))
+  const texts = new Set(others.map(toText))
+  const mostParts = Math.max(0, ...others.map((value) => countParts(value, Infinity)))
+  const isAllowed = (value: unknown): boolean => {
+    if (isScalar(value)) {
+      spend(costOfScalar(value))
+      return scalars.has(value)
+    }
+    // No value is written as text that has more parts than each that is allowed.
+    return mostParts > 0 && countParts(value, mostParts) <= mostParts && texts.has(toPaidText(value))
   }
-  return check
+  cxt.fail(_`!${cxt.gen.scopeValue('func', { ref: isAllowed })}(${cxt.data})`)
 }
+
+/** Steps that it takes to note the position of an item. */
+const PLACED = 0.2
 
 function findEqualPair (items: readonly unknown[]): { readonly i: number, readonly j: number } | undefined {
-  const positions = new Map<string, number>()
-  for (const [i, item] of items.entries()) {
-    const key = toKey(item)
-    spend(costOfKey(item, key))
+  const [scalars, texts] = [new Map<unknown, number>(), new Map<unknown, number>()]
+  for (let i = 0; i < items.length; i++) {
+    const item = items[i]
+    const positions = isScalar(item) ? scalars : texts
+    spend(PLACED)
+    if (positions === scalars) spend(costOfScalar(item))
+    const key = positions === scalars ? item : toPaidText(item)
     const j = positions.get(key)
     if (j !== undefined) return { i, j }
     positions.set(key, i)
@@ -75,7 +68,40 @@ function findEqualPair (items: readonly unknown[]): { readonly i: number, readon
   return undefined
 }
 
+/** Whether a Set knows equal values: 0 and -0 are equal there, as they are in JSON. */
+function isScalar (value: unknown): boolean {
+  return typeof value !== 'object' || value === null
+}
+
+function costOfScalar (value: unknown): number {
+  return typeof value === 'string' ? costOfText(value.length) : 0.2
+}
+
 /** Returns the same text for equal JSON values, and for no others. */
-function toKey (value: unknown): string {
-  return typeof value === 'string' ? `"${value}` : stringify(value) ?? typeof value
+function toText (value: unknown): string {
+  return stringify(value) ?? typeof value
+}
+
+/** Steps that it takes to write a character of a value's text. */
+const WRITTEN = 0.15
+
+function toPaidText (value: unknown): string {
+  const text = toText(value)
+  spend(2 + text.length * WRITTEN)
+  return text
+}
+
+/** Counts the values in a value, until there are more than `most`. */
+function countParts (value: unknown, most: number): number {
+  let count = 0
+  const waiting = [value]
+  while (waiting.length > 0 && count <= most) {
+    const next = waiting.pop()
+    count++
+    if (typeof next !== 'object' || next === null) continue
+    const length = Array.isArray(next) ? next.length : memberNames(next).length
+    if (count + length > most) return count + length
+    waiting.push(...Object.values(next))
+  }
+  return count
 }

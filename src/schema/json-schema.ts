@@ -7,6 +7,7 @@ import type { JsonSchema } from '../protocol/primitives.ts'
 import { createInstances, dialectOf, OPTIONS, OWN_PATTERNS, type Instances } from './ajv-instances.ts'
 import { CHECK_STEPS, startCheck, TooManySteps, withCosts } from './check-cost.ts'
 import { accepted, refused, type Verdict } from './check.ts'
+import { forgetMatches } from './contained-items.ts'
 import { isDeferrable } from './deferrable.ts'
 import { findSchemaProblems } from './schema-limits.ts'
 import { isLongerThan, preview } from './value-preview.ts'
@@ -154,6 +155,7 @@ function createCheck (
   return (value) => {
     validate ??= compile('fast')
     startCheck(CHECK_STEPS)
+    forgetMatches()
     try {
       if (validate(value)) return accepted(value)
       const first = validate.errors ?? []

@@ -4,6 +4,7 @@
 import { cut, toWellFormedJson } from '../base/text.ts'
 import { clip } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
+import { memberNames } from './member-names.ts'
 
 const MAX_PREVIEW = 80
 
@@ -43,7 +44,7 @@ function beginningOf (value: unknown, room: { left: number }): unknown {
     return items
   }
   if (!isObject(value)) return value
-  const names = Object.keys(value).slice(0, room.left)
+  const names = memberNames(value).slice(0, room.left)
   return Object.fromEntries(names.map((name) => [name, beginningOf(value[name], room)]))
 }
 
@@ -56,10 +57,10 @@ export function isLongerThan (value: unknown, length: number): boolean {
     room -= typeof next === 'string' ? next.length + 2 : 2
     if (typeof next !== 'object' || next === null) continue
     // Not `for … in`: it looks each name up once more.
-    const names = Object.keys(next)
-    room -= names.length
+    const names = Array.isArray(next) ? [] : memberNames(next)
+    room -= Array.isArray(next) ? next.length : names.length
     if (room < 0) break
-    if (!Array.isArray(next)) for (const name of names) room -= name.length + 3
+    for (const name of names) room -= name.length + 3
     for (const member of Object.values(next)) waiting.push(member)
   }
   return room < 0

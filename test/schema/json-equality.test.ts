@@ -32,7 +32,7 @@ t.test('items are unique where no two have the same JSON', async (t) => {
     if (check(items).ok !== isUnique) throw new Error(JSON.stringify(items))
   }), { numRuns: 1000 })
   const verdict = check(['a', { b: 1 }, { b: 1 }])
-  t.match(verdict, { problems: [/items ## 2 and 1 are identical/] })
+  t.match(verdict, { problems: [/items ## 1 and 2 are identical/] })
 })
 
 /** As the specification of JSON Schema says it, in quadratic time. */

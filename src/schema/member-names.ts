@@ -1,0 +1,15 @@
+// The names of an object's members. To list those of a large object takes 10 ms, and several readers of one
+// check need them.
+
+const LARGE = 1000
+
+const namesOfLarge = new WeakMap<object, readonly string[]>()
+
+/** Lists the names. Those of a large object are listed once, and may lack members that it has got since. */
+export function memberNames (value: object): readonly string[] {
+  const known = namesOfLarge.get(value)
+  if (known !== undefined) return known
+  const names = Object.keys(value)
+  if (names.length > LARGE) namesOfLarge.set(value, names)
+  return names
+}
