@@ -13,6 +13,15 @@ const SCHEMAS: { readonly [name: string]: object } = {
   pattern: texts({ pattern: '\\s+$' }),
   nested: texts({ pattern: '^(a+)+$', maxLength: 40 }),
   format: texts({ format: 'email' }),
+  contains: list({}, { contains: { const: 'x' } }),
+  contained: list({}, {
+    anyOf: [{ contains: { enum: ['x', 'y'] } }, { not: { contains: { minimum: 0 } } }]
+  }),
+  counted: list({}, { contains: { type: 'string' }, maxContains: 3 }),
+  evaluated: list(undefined, {
+    contains: { const: 'x' }, minContains: 0, unevaluatedItems: { type: 'number' }
+  }),
+  url: texts({ format: 'url' }),
   enumerated: list({ enum: Array.from({ length: 500 }, (_, id) => ({ id, name: `name ${id}` })) }),
   oneOf: list({
     oneOf: Array.from({ length: 50 }, (_, i) => ({
@@ -34,7 +43,7 @@ const SCHEMAS: { readonly [name: string]: object } = {
   }
 }
 
-function list (items: object, more: object = {}): object {
+function list (items: object | undefined, more: object = {}): object {
   return { type: 'object', properties: { list: { type: 'array', items, ...more } } }
 }
 
@@ -74,6 +83,11 @@ const KINDS: { readonly [kind: string]: RequestParts } = {
   'a nested pattern': call('nested', { text: `${'a'.repeat(30)}!` }),
   'a long text for a nested pattern': call('nested', { text: `${'a'.repeat(LARGE - 1000)}!` }),
   'a long email': call('format', { text: `${'a.'.repeat(LARGE / 2 - 1000)}!` }),
+  'a list without a contained item': call('contains', { list: repeat(100_000, (i) => i) }),
+  'a list that no branch contains': call('contained', { list: repeat(100_000, (i) => i) }),
+  'a list of counted items': call('counted', { list: repeat(100_000, (i) => i) }),
+  'a list of unevaluated items': call('evaluated', { list: repeat(100_000, (i) => i) }),
+  'a long URL': call('url', { text: `http://${':'.repeat(LARGE - 1000)}` }),
   'a large enum': call('enumerated', { list: repeat(30_000, (i) => ({ id: i, name: 'x' })) }),
   'a oneOf of 50, 16 KB': call('oneOf', { list: repeat(900, (i) => ({ [`p${i % 50}`]: 'x' })) }),
   'a wrong oneOf of 50, 16 KB': call('oneOf', { list: repeat(900, (i) => ({ [`q${i % 50}`]: 'x' })) }),
