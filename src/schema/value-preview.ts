@@ -56,11 +56,16 @@ export function isLongerThan (value: unknown, length: number): boolean {
     const next = waiting.pop()
     room -= typeof next === 'string' ? next.length + 2 : 2
     if (typeof next !== 'object' || next === null) continue
-    // Not `for … in`: it looks each name up once more.
-    const names = Array.isArray(next) ? [] : memberNames(next)
-    room -= Array.isArray(next) ? next.length : names.length
+    if (Array.isArray(next)) {
+      room -= next.length
+      if (room >= 0) for (const item of next) waiting.push(item)
+      continue
+    }
+    const names = memberNames(next)
+    room -= 4 * names.length
     if (room < 0) break
-    for (const name of names) room -= name.length + 3
+    for (const name of names) room -= name.length
+    if (room < 0) break
     for (const member of Object.values(next)) waiting.push(member)
   }
   return room < 0

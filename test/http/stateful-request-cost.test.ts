@@ -8,7 +8,7 @@ import { buildApp, listen } from '../helpers/app.ts'
 import { toolModule } from '../helpers/catalog-folder.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import {
-  checkCosts, countStoreUse, LARGE, posted, type CostlyRequest, type StoreUse
+  checkCosts, countStoreUse, LARGE, posted, UNLIMITED, type CostlyRequest, type StoreUse
 } from '../helpers/request-cost.ts'
 import { toPost, type RequestParts } from '../helpers/request.ts'
 import { openStream } from '../helpers/stream.ts'
@@ -48,7 +48,7 @@ interface Fixture { readonly app: FastifyInstance, readonly url: string, readonl
 async function start (t: Test): Promise<Fixture> {
   const use = countStoreUse(t)
   const filesUrl = `file:${await makeFolder(t)}`
-  const app = await buildApp(t, FILES, { maxCallsPerCaller: 'off', filesUrl })
+  const app = await buildApp(t, FILES, { maxCallsPerCaller: 'off', filesUrl, constants: UNLIMITED })
   return { app, use, url: await listen(app) }
 }
 

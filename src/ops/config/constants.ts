@@ -7,6 +7,10 @@ export const CONSTANTS = {
   pageSize: 1000,
   /** How deep arrays and objects in the body of a request may be nested. */
   maxBodyDepth: 128,
+  /** Arrays, objects and texts in each MiB of the largest body. */
+  maxBodyValues: 15_000,
+  /** Combinations of names that objects in each MiB of the largest body have. */
+  maxBodyCombinations: 5000,
   /** The headers of a request together, in bytes. */
   maxHeaderBytes: 16_384,
   /** The largest result of a call, a prompt or a read, in bytes of JSON. */

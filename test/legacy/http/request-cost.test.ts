@@ -4,7 +4,7 @@
 import t from 'tap'
 import { buildApp } from '../../helpers/app.ts'
 import { toolModule } from '../../helpers/catalog-folder.ts'
-import { checkCosts, countStoreUse, LARGE, posted } from '../../helpers/request-cost.ts'
+import { checkCosts, countStoreUse, LARGE, posted, UNLIMITED } from '../../helpers/request-cost.ts'
 
 const members = (count: number) => Object.fromEntries(
   Array.from({ length: count }, (_, index) => [`key ${index}`, index])
@@ -53,7 +53,7 @@ const MESSAGES: { readonly [kind: string]: unknown } = {
 
 t.test('no kind of message costs more CPU time than its limit', async (t) => {
   const use = countStoreUse(t)
-  const app = await buildApp(t, { 'tools/a.ts': toolModule('a') }, { constants: { maxBodyDepth: 10_000 } })
+  const app = await buildApp(t, { 'tools/a.ts': toolModule('a') }, { constants: UNLIMITED })
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
   const begun = await app.inject({ method: 'POST', url: '/mcp', headers, body: JSON.stringify(initialize()) })
   const id = String(begun.headers['mcp-session-id'])
