@@ -44,6 +44,7 @@ export function openTasks (
     waitMs: config.taskWaitMs ?? waitWithin(config.requestTimeoutMs, MAX_WAIT_MS),
     patienceMs: config.taskPatienceMs,
     maxRuns: partOf('taskRuns', config.workerCount),
+    maxFollowed: partOf('followedTasks', config.workerCount),
     leaseMs: config.taskLeaseMs,
     now: clock.now,
     snapshot: () => catalog.current,

@@ -50,6 +50,9 @@ export const LIMITS = {
     advice: 'They count until they expire.',
     code: 429
   },
+  followedTasks: {
+    things: 'tasks that streams follow', per: 'replica', max: 20_000, advice: 'Close a stream.', code: 503
+  },
   taskRuns: {
     things: 'running tasks', per: 'replica', max: 1000, advice: 'Wait until one has ended.', code: 503
   },

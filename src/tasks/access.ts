@@ -85,7 +85,7 @@ export class TaskAccess {
   /**
    * Whether the principal may see a task of this tool now. Throws an InsufficientScope if it could with more.
    */
-  isVisible (principal: Principal, { tool, toolScopes }: TaskRecord): boolean {
+  isVisible (principal: Principal, { tool, toolScopes }: Pick<TaskRecord, 'tool' | 'toolScopes'>): boolean {
     const snapshot = this.#dependencies.snapshot()
     if (snapshot.view(principal).tool(tool) !== undefined) return true
     // Another release began the task.

@@ -1,22 +1,35 @@
 // Tells streams the status of the tasks that they follow.
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import type { Principal } from '../access/principal.ts'
+import { createRotation } from '../base/rotation.ts'
 import { timers } from '../base/time.ts'
+import { holderOf } from '../limits/holder.ts'
+import { Limit } from '../limits/limits.ts'
+import { Used } from '../limits/used.ts'
 import { TaskNotReadable } from '../protocol/errors.ts'
 import type { TaskFollowers, TaskStream } from '../request/pipeline/seams.ts'
 import type { TaskAccess } from './access.ts'
-import { toDetailedTask } from './record.ts'
+import { toDetailedTask, type TaskOrigin } from './record.ts'
 import type { TaskKey, TaskRecords } from './records.ts'
 import type { TaskWatches } from './watches.ts'
 
 /** The pause before a failed read is repeated, in milliseconds. */
 const RETRY_MS = 1000
+/**
+ * How many records are read at once. A record may have a megabyte, which takes 2 ms of CPU to open, and the
+ * reads that wait for a store may end in one turn.
+ */
+const MAX_READS = 4
+/** The tasks whose tools are remembered. */
+const MAX_ORIGINS = 10_000
 
 interface FollowersDependencies {
   readonly records: TaskRecords
   readonly access: Pick<TaskAccess, 'isVisible' | 'mayTell'>
   readonly watches: TaskWatches
+  /** The most tasks that the streams of this replica follow. */
+  readonly maxFollowed?: number | undefined
   /** Milliseconds since the epoch, by the clock of the store. */
   now (): number
 }
@@ -25,8 +38,13 @@ interface FollowersDependencies {
 type ReadMembers = (key: TaskKey) => Promise<string | undefined>
 
 export function createTaskFollowers (
-  { records, access, watches, now }: FollowersDependencies
+  { records, access, watches, maxFollowed, now }: FollowersDependencies
 ): TaskFollowers {
+  const followed = new Used(new Limit('followedTasks', maxFollowed))
+  const reads = createRotation(MAX_READS)
+  // The name of a task is for one tool, so a stream that is opened again need not open its records.
+  const origins = new LRUCache<string, Pick<TaskOrigin, 'tool' | 'toolScopes'>>({ max: MAX_ORIGINS })
+
   /** Looks the tool up each time: the catalog, and what its scopes hide, may have changed. */
   async function readMembers (principal: Principal, key: TaskKey): Promise<string | undefined> {
     for (;;) {
@@ -48,27 +66,52 @@ export function createTaskFollowers (
     }
   }
 
+  async function findOrigin (key: TaskKey) {
+    const known = origins.get(key.entry)
+    if (known !== undefined) return await records.exists(key) ? known : undefined
+    const stored = await records.read(key)
+    if (stored === undefined) return undefined
+    const { tool, toolScopes } = stored.record
+    origins.set(key.entry, { tool, toolScopes })
+    return { tool, toolScopes }
+  }
+
   return {
-    async findOwn (principal, ids) {
+    async findOwn (sender, ids, lifetime) {
+      const { principal } = sender
+      const holder = holderOf(sender)
+      const refusal = followed.findRefusal(holder)
+      if (refusal !== undefined) throw refusal
+      lifetime.onEnd(followed.add(holder, ids.length))
       const ownIds: string[] = []
-      // A record may have a megabyte: others get their turn between two of them.
       for (const id of new Set(ids)) {
         const key = records.keyOf(principal, id)
-        const stored = key && await records.read(key)
-        if (stored !== undefined && isVisible(principal, stored.record)) ownIds.push(id)
-        if (key !== undefined) await nextTurn()
+        const origin = key && await reads.run(nameOf(holder), async () => {
+          lifetime.throwIfStopped()
+          return await findOrigin(key)
+        })
+        if (origin !== undefined && isVisible(principal, origin)) ownIds.push(id)
       }
       return ownIds
     },
-    follow (principal, ids, stream) {
+    follow (sender, ids, stream) {
+      const { principal } = sender
+      const name = nameOf(holderOf(sender))
       const keys = ids.flatMap((id) => records.keyOf(principal, id) ?? [])
-      const follower = new TaskFollower(keys, stream, async (key) => await readMembers(principal, key))
+      const follower = new TaskFollower(keys, stream, async (key) => (
+        await reads.run(name, async () => await readMembers(principal, key))
+      ))
       const ends = keys.map(({ entry }) => watches.add(entry, { note: () => follower.note(entry) }))
       stream.sink.onClose(() => { for (const end of ends) end() })
       // A status may have changed since the client asked for it.
       for (const { entry } of keys) follower.note(entry)
     }
   }
+}
+
+/** Callers on this machine have no name. */
+function nameOf (holder: ReturnType<typeof holderOf>): string {
+  return holder?.name ?? ''
 }
 
 /** One stream. A task is pending at most once, so a client that does not read costs no memory. */
@@ -113,7 +156,6 @@ class TaskFollower {
       try {
         const members = key && await this.#readMembers(key)
         if (members !== undefined) this.#stream.sink.send(this.#stream.toMessage(members))
-        await nextTurn()
       } catch {
         this.#pending.add(entry)
         await timers.pause(RETRY_MS, { ref: false })

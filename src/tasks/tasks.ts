@@ -34,6 +34,8 @@ export interface TasksOptions extends Pick<
   readonly broadcast: Broadcast
   /** How many unfinished tasks one owner may have. */
   readonly maxPerOwner: number
+  /** The most tasks that the streams of this replica follow. */
+  readonly maxFollowed?: number | undefined
   readonly graceMs: number
   /** How long a request without tasks waits for its call, in milliseconds. */
   readonly waitMs: number
@@ -107,7 +109,9 @@ export function createTasks (options: TasksOptions): Tasks {
 
   const runner = new TaskRunner(dependencies)
   const access = new TaskAccess({ ...shared, transitions, runner, snapshot })
-  const followers = createTaskFollowers({ records, access, watches, now: storeClock.now })
+  const followers = createTaskFollowers({
+    records, access, watches, maxFollowed: options.maxFollowed, now: storeClock.now
+  })
   const waits = new CallWaits({ access, watches, isHere: (entry) => runner.isHere(entry) })
   const waiters = new CallWaiters({
     ...options,

@@ -47,7 +47,7 @@ t.test('a stream tells of an end once a failover cannot undo it', async (t) => {
     now: () => 0
   })
   const sink = new FakeSink()
-  followers.follow(ANONYMOUS, ['task'], { sink, toMessage: (members) => `{${members}}` })
+  followers.follow({ principal: ANONYMOUS }, ['task'], { sink, toMessage: (members) => `{${members}}` })
   await time.during(timers.pause(5000), 10_000)
   t.equal(sink.messages.length, 0)
   isDurable = true

@@ -4,6 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { ANONYMOUS } from '../../src/access/principal.ts'
+import { ClientGone, Lifetime } from '../../src/request/pipeline/lifetime.ts'
 import { createLocalBroadcast } from '../../src/store/changes/local-broadcast.ts'
 import { createTaskFollowers } from '../../src/tasks/followers.ts'
 import { TaskWatches } from '../../src/tasks/watches.ts'
@@ -77,32 +78,110 @@ t.test('one stream follows a hundred tasks at most', async (t) => {
   t.match(answer.response.error, { code: -32602, message: /taskIds.*100/ })
 })
 
-t.test('the tasks of one stream are read one after the other', async (t) => {
-  const ids = Array.from({ length: 100 }, (_, index) => `task_${String(index).padStart(22, '0')}`)
-  const reads = new Map<string, number>()
-  let [running, most] = [0, 0]
+interface FollowedOptions { readonly maxFollowed?: number, read? (id: string): void | Promise<void> }
+
+/** Followers of tasks that work, and counts of the records that they open. */
+function openFollowers (t: Test, { maxFollowed, read }: FollowedOptions = {}) {
+  const opened = new Map<string, number>()
   const records = {
     keyOf: (_: unknown, id: string) => ({ id, entry: id }),
+    exists: async () => true,
     async read ({ id }: { readonly id: string }) {
-      most = Math.max(most, ++running)
-      reads.set(id, (reads.get(id) ?? 0) + 1)
-      await pause(0)
-      running--
+      opened.set(id, (opened.get(id) ?? 0) + 1)
+      await read?.(id)
       return { record: { status: 'working', createdAt: 0, updatedAt: 0, ttlMs: 1000 }, version: '1' }
     }
   }
   const watches = new TaskWatches(createLocalBroadcast())
+  t.teardown(() => watches.close())
   const followers = createTaskFollowers({
     records: records as never,
     access: { isVisible: () => true, mayTell: async () => true },
     watches,
+    maxFollowed,
     now: () => 0
   })
+  return { followers, opened }
+}
+
+const idsOf = (count: number) => Array.from({ length: count }, (_, i) => `task_${String(i).padStart(22, '0')}`)
+const toMessage = (members: string) => `{${members}}`
+
+t.test('the tasks of one stream are read one after the other', async (t) => {
+  let [running, most] = [0, 0]
+  const { followers, opened } = openFollowers(t, {
+    async read () {
+      most = Math.max(most, ++running)
+      await pause(0)
+      running--
+    }
+  })
   const sink = new FakeSink()
-  const owned = await followers.findOwn(ANONYMOUS, ids)
-  followers.follow(ANONYMOUS, owned, { sink, toMessage: (members) => `{${members}}` })
-  await until(() => sink.messages.length === ids.length, 'each task')
+  const owned = await followers.findOwn({ principal: ANONYMOUS }, idsOf(100), new Lifetime())
+  followers.follow({ principal: ANONYMOUS }, owned, { sink, toMessage })
+  await until(() => sink.messages.length === 100, 'each task')
   t.equal(most, 1)
-  t.ok([...reads.values()].every((count) => count <= 2))
-  watches.close()
+  t.ok([...opened.values()].every((count) => count <= 2))
+})
+
+t.test('twenty streams whose clients do not read open few records, one in each turn', async (t) => {
+  const sender = { principal: { ...ANONYMOUS, subject: 'mallory' } }
+  let [turns, openedInTurn, most] = [0, 0, 0]
+  const { followers, opened } = openFollowers(t, { read () { most = Math.max(most, ++openedInTurn) } })
+  const total = () => [...opened.values()].reduce((sum, count) => sum + count, 0)
+  let isOver = false
+  const watchTurns = (): void => {
+    turns++
+    openedInTurn = 0
+    if (!isOver) setImmediate(watchTurns)
+  }
+  watchTurns()
+  const ids = idsOf(100)
+  // Without the records of the first stream each of the twenty would open a hundred.
+  await followers.findOwn(sender, ids, new Lifetime())
+  await Promise.all(Array.from({ length: 20 }, async () => {
+    const owned = await followers.findOwn(sender, ids, new Lifetime())
+    const sink = new FakeSink()
+    sink.isBlocked = true
+    followers.follow(sender, owned, { sink, toMessage })
+  }))
+  isOver = true
+  t.ok(total() <= 120, `${total()} records`)
+  t.ok(most <= 2, `${most} in one turn`)
+  t.ok(turns > 2000, `${turns} turns`)
+})
+
+t.test('a caller who follows one task does not wait for the tasks of others', async (t) => {
+  const { followers, opened } = openFollowers(t)
+  const mallory = { principal: { ...ANONYMOUS, subject: 'mallory' } }
+  const ada = { principal: { ...ANONYMOUS, subject: 'ada' } }
+  const all = followers.findOwn(mallory, idsOf(1000), new Lifetime())
+  await until(() => opened.size > 10, 'the first tasks')
+  const before = opened.size
+  await followers.findOwn(ada, ['task_ofada'], new Lifetime())
+  t.ok(opened.size - before <= 8, `${opened.size - before} tasks`)
+  t.equal((await all).length, 1000)
+})
+
+t.test('a caller may follow a share of what a replica follows, until the streams close', async (t) => {
+  const { followers } = openFollowers(t, { maxFollowed: 400 })
+  const mallory = { principal: { ...ANONYMOUS, subject: 'mallory' } }
+  const lifetimes = [new Lifetime(), new Lifetime()]
+  for (const lifetime of lifetimes) await followers.findOwn(mallory, idsOf(100), lifetime)
+  await t.rejects(followers.findOwn(mallory, idsOf(1), new Lifetime()), {
+    code: 503, message: /^Too many tasks that streams follow of yours on this replica \(200\)\. Close a stream\.$/
+  })
+  const ada = { principal: { ...ANONYMOUS, subject: 'ada' } }
+  t.equal((await followers.findOwn(ada, idsOf(1), new Lifetime())).length, 1, 'others may')
+  lifetimes[0]?.end()
+  t.equal((await followers.findOwn(mallory, idsOf(1), new Lifetime())).length, 1)
+})
+
+t.test('a client that is gone has no further tasks read', async (t) => {
+  const lifetime = new Lifetime()
+  const { followers, opened } = openFollowers(t, {
+    read () { if (opened.size === 5) lifetime.stop(new ClientGone()) }
+  })
+  await t.rejects(followers.findOwn({ principal: ANONYMOUS }, idsOf(100), lifetime), new ClientGone())
+  t.equal(opened.size, 5)
 })

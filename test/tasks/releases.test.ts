@@ -4,6 +4,7 @@ import t from 'tap'
 import { createApp } from '../../src/app.ts'
 import { ownerOf } from '../../src/access/principal.ts'
 import { timers } from '../../src/base/time.ts'
+import { Lifetime } from '../../src/request/pipeline/lifetime.ts'
 import type { InputRound } from '../../src/request/questions/input-round.ts'
 import { QUIET } from '../helpers/quiet-options.ts'
 import { writeByRename, writeCatalog } from '../helpers/catalog-folder.ts'
@@ -126,7 +127,8 @@ t.test('a rollback in the middle of a rolling deploy loses nothing and doubles n
     const refused = time.during(old.ask(method, { taskId: ofNewer, ...params }, bob), 1000)
     await t.rejects(refused, { code: 503, message: /Try again/ }, method)
   }
-  await t.rejects(old.tasks.followers.findOwn(bob, [ofNewer]), { code: 503 }, 'subscriptions/listen')
+  const finding = old.tasks.followers.findOwn({ principal: bob }, [ofNewer], new Lifetime())
+  await t.rejects(finding, { code: 503 }, 'subscriptions/listen')
   const before = await world.store.peek({ owner: `tasks-${ownerOf(bob)}`, name: ofNewer })
   await time.during(timers.pause(90_000), 1e6)
   const after = await world.store.peek({ owner: `tasks-${ownerOf(bob)}`, name: ofNewer })

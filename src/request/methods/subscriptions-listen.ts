@@ -49,8 +49,10 @@ export function subscriptionsListen (dependencies: SubscriptionsListenDependenci
         taskIds: Type.Optional(Type.Array(Type.String(), { maxItems: MAX_TASKS }))
       })
     }),
-    open ({ notifications }, { view, id, caller, principal, snapshot }) {
+    open ({ notifications }, { view, id, caller, principal, snapshot, lifetime }) {
       const { taskIds } = notifications
+      // Not the caller: it holds the request, and a stream stays open.
+      const sender = { principal, address: caller.address }
 
       function open (ownTasks?: string[]): StreamOpening {
         const filter = {
@@ -65,7 +67,7 @@ export function subscriptionsListen (dependencies: SubscriptionsListenDependenci
             tokenWatch.add(principal, sink, () => subscriptions.end(subscription))
             if (ownTasks === undefined) return
             const toMessage = (members: string) => taskNotification(id, members)
-            taskFollowers.follow(principal, ownTasks, { sink, toMessage })
+            taskFollowers.follow(sender, ownTasks, { sink, toMessage })
           }
         }
       }
@@ -78,7 +80,7 @@ export function subscriptionsListen (dependencies: SubscriptionsListenDependenci
           openStreams.checkRoom(caller)
           checkSubscribableUris(notifications.resourceSubscriptions ?? [])
           if (taskIds === undefined) return open()
-          return taskFollowers.findOwn(principal, taskIds).then((ownTasks) => {
+          return taskFollowers.findOwn(sender, taskIds, lifetime).then((ownTasks) => {
             openStreams.checkRoom(caller)
             return open(ownTasks)
           })

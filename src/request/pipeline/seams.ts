@@ -7,6 +7,7 @@ import type { Sender } from '../../limits/holder.ts'
 import type { MessageSink } from '../../store/changes/message-sink.ts'
 import type { InputRound, Journal, Relay } from '../questions/input-round.ts'
 import type { Caller, Outlet } from './caller.ts'
+import type { Lifetime } from './lifetime.ts'
 import type { Call, Outcome } from './method.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -106,10 +107,15 @@ export interface TaskStream {
 }
 
 export interface TaskFollowers {
-  /** Resolves to the ids that name tasks of the principal. */
-  findOwn (principal: Principal, ids: readonly string[]): Promise<string[]>
+  /**
+   * Resolves to the ids that name tasks of the principal. The tasks count for the sender until the lifetime
+   * ends. Rejects with a ProtocolError when the sender follows too many.
+   */
+  findOwn (
+    sender: Sender, ids: readonly string[], lifetime: Pick<Lifetime, 'onEnd' | 'throwIfStopped'>
+  ): Promise<string[]>
   /** Sends each task now and after every change of its status, until the stream closes. */
-  follow (principal: Principal, ids: readonly string[], stream: TaskStream): void
+  follow (sender: Sender, ids: readonly string[], stream: TaskStream): void
 }
 
 /** The parts of a request that `ctx.files` uses. */
