@@ -33,8 +33,8 @@ const SECRET_TEXTS = [
   /(?<![\w-])[\w-]{8}\.[\w-]{46,}/g,
   // What signs the links of a storage.
   /(?<=[?&](?:x-amz-(?:signature|credential|security-token)|sig|signature|token|access_token|key)=)[^&\s#]+/gi,
-  // A JSON Web Token.
-  /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
+  // A JSON Web Token, with what stands before it in its word: only the start of a word is looked at twice.
+  /(?<![\w-])(?:(?!\beyJ)[\w-])*\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
   /\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}/gi,
   // The user and the password in a URL.
   /(?<=:\/\/)[^\s/?#@]+(?=@)/g,
