@@ -73,5 +73,5 @@ function findReferenced (
   if (template !== undefined) return template
   const match = view.resource(ref.uri)
   if (match?.kind === 'template') return match.resource
-  throw invalidParams(`no resource template ${JSON.stringify(ref.uri)}`)
+  throw invalidParams(`no resource template ${quote(ref.uri)}`)
 }

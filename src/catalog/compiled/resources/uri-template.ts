@@ -18,22 +18,25 @@ export interface UriTemplate {
 }
 
 /** Throws a SyntaxError that names the problem. */
-export function createUriTemplate (text: string): UriTemplate {
-  const parts = parseTemplate(text)
+export function createUriTemplate (template: string): UriTemplate {
+  const parts = parseTemplate(template)
   const { path, query, pairs } = splitQuery(parts)
   const pattern = RE2JS.compile(path.map(toPattern).join(''), RE2JS.DOTALL)
+  const literals = path.flatMap((part) => (
+    part.kind === 'literal' && isWrittenAsIs(part.text) ? part.text : []
+  ))
   const pathVariables = path.flatMap(
     (part) => part.kind === 'expression'
       ? part.variables.map((variable) => ({ variable, operator: part.operator }))
       : []
   )
-  const expansion = parseExpansion(text)
+  const expansion = parseExpansion(template)
   const names = [...new Set(parts.flatMap(
     (part) => part.kind === 'expression' ? part.variables.map(({ name }) => name) : []
   ))]
 
   return {
-    text,
+    text: template,
     variables: names,
     literalLength: parts.reduce(
       (length, part) => length + (part.kind === 'literal' ? part.text.length : 0), 0
@@ -41,7 +44,9 @@ export function createUriTemplate (text: string): UriTemplate {
     expand: (variables) => expansion.expand(mutable(variables)),
     match (uri) {
       const mark = query === undefined ? -1 : uri.indexOf('?')
-      const matcher = pattern.matcher(mark === -1 ? uri : uri.slice(0, mark))
+      const text = mark === -1 ? uri : uri.slice(0, mark)
+      if (!hasInOrder(text, literals)) return undefined
+      const matcher = pattern.matcher(text)
       if (!matcher.matches()) return undefined
       try {
         const values = new VariableValues()
@@ -103,6 +108,22 @@ function toPattern (part: Part): string {
   }
 }
 
+/**
+ * Whether the texts come one after the other. The search is native: a catalog may have a hundred templates
+ * that begin alike, and the pattern of each takes a millisecond to refuse a long URI.
+ */
+function hasInOrder (uri: string, texts: readonly string[]): boolean {
+  let at = 0
+  for (const text of texts) {
+    const start = uri.indexOf(text, at)
+    if (start === -1) return false
+    at = start + text.length
+  }
+  return true
+}
+
+const isWrittenAsIs = (text: string) => parseExpansion(text).expand({}) === text
+
 /** Matches the text as written, and as `expand` writes it: percent-encoded where a URI needs that. */
 function literalPattern (text: string): string {
   const expanded = parseExpansion(text).expand({})
@@ -152,8 +173,11 @@ function readQuery (
     const variable = unread[index]
     if (variable === undefined) return false
     const value = decodeURIComponent(rest.join('='))
-    if (variable.explode) lists.set(variable, [...(lists.get(variable) ?? []), value])
-    else {
+    if (variable.explode) {
+      const list = lists.get(variable)
+      if (list === undefined) lists.set(variable, [value])
+      else list.push(value)
+    } else {
       values.add(variable, value)
       unread.splice(index, 1)
     }

@@ -38,7 +38,7 @@ export function toUri (text: string): string | undefined {
 
 const MAX_URIS = 1000
 /** The characters of all URIs together: each is matched against the templates of the catalog. */
-const MAX_URI_CHARACTERS = 131_072
+const MAX_URI_CHARACTERS = 65_536
 
 /** Throws for a text that is no URI, and for too many of them. */
 export function checkSubscribableUris (uris: readonly string[]): void {
