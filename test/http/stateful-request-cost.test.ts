@@ -130,7 +130,23 @@ t.test('no request on a task costs more than its limit', async (t) => {
     }),
     request('tools/call: a task begins', 'tools/call', { name: 'small' }, { reads: 3, writes: 5 }),
     follow('subscriptions/listen: 100 tasks of 10 KB', hundred, { reads: 200, maxMs: 150 }),
-    follow('subscriptions/listen: 10 tasks of 900 KB', ten, { reads: 20, maxMs: 300 })
+    follow('subscriptions/listen: 10 tasks of 900 KB', ten, { reads: 20, maxMs: 300 }),
+    {
+      kind: 'subscriptions/listen: 20 at once on 10 tasks of 900 KB, unread',
+      async send () {
+        const streams = await Promise.all(Array.from({ length: 20 }, async () => {
+          const params = { notifications: { taskIds: ten } }
+          const stream = await openStream(t, url, { method: 'subscriptions/listen', params, meta })
+          stream.pause()
+          return stream
+        }))
+        for (const stream of streams) stream.close()
+        return { status: streams[0]?.status ?? 0, bytes: 0 }
+      },
+      // Each stream looks for its tasks. Few read one.
+      reads: 400,
+      maxMs: 200
+    }
   ])
 })
 
