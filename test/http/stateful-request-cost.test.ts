@@ -1,6 +1,7 @@
 // What one request that needs more than itself may cost: on tasks and files, streams, repeated calls. What it
 // acts on is as large as it may be.
 
+import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { call as callFiles, FILES as FILE_TOOLS, linkIn, pageIn, toForm } from '../files/file-tools.ts'
@@ -202,7 +203,41 @@ interface Visit {
   readonly method?: 'GET' | 'HEAD' | 'POST'
   readonly url?: string
   readonly headers?: object
-  readonly payload?: Buffer
+  readonly payload?: Buffer | Readable
+}
+
+function * chunksOf (bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536)
+}
+
+const HOSTILE_VISITS = {
+  'many ranges': { range: `bytes=${'0-0,'.repeat(4000)}` },
+  'ranges that meet': { range: `bytes=${Array.from({ length: 2000 }, (_, i) => `${i}-${2 * i}`).join()}` },
+  'a range of many digits': { range: `bytes=0-${'9'.repeat(15_000)}` },
+  'many entity tags': { 'if-none-match': 'W/"a", '.repeat(2000) },
+  'a long condition': { 'if-range': '"a'.repeat(7000), range: 'bytes=0-1' }
+}
+
+const MIB = 1_048_576
+const part = (disposition: string, more = '') => (
+  `--x\r\nContent-Disposition: form-data; ${disposition}\r\n${more}\r\nbytes\r\n--x--\r\n`
+)
+
+/** By what is hostile: the boundary, and the body. */
+const HOSTILE_FORMS: { readonly [kind: string]: readonly [boundary: string, payload: string] } = {
+  'a long boundary': ['-'.repeat(15_000), '-'.repeat(MIB)],
+  'boundaries that almost match': ['x', '\r\n-'.repeat(MIB / 3)],
+  'many fields': ['x', '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\na\r\n'.repeat(15_000)],
+  'a part of many headers': ['x', part('name="a"', 'A: b\r\n'.repeat(MIB / 6))],
+  'a part of one long header': ['x', part('name="a"', `A: ${'b '.repeat(MIB / 2)}\r\n`)],
+  'a part of many parameters': ['x', part(`name="a"${'; a=b'.repeat(MIB / 5)}`)],
+  'a name of escapes': ['x', part(`name="file"; filename="${'\\"'.repeat(7000)}.txt"`)],
+  'a name of many dots': ['x', part(`name="file"; filename="${'a.'.repeat(7000)}"`)],
+  'a name of many folders': ['x', part(`name="file"; filename="${'a/'.repeat(7000)}a.txt"`)],
+  'an encoded name': ['x', part(`name="file"; filename*=UTF-8''${'%C3%A9'.repeat(2500)}`)],
+  'a type of many parameters': [
+    'x', part('name="file"; filename="a"', `Content-Type: a/b${'; a="b"'.repeat(2000)}!\r\n`)
+  ]
 }
 
 t.test('no request for a file costs more than its limit', async (t) => {
@@ -236,6 +271,17 @@ t.test('no request for a file costs more than its limit', async (t) => {
     }),
     visit('POST of a file that is too large for its link', () => ({
       method: 'POST', url: page, headers: { ...form.headers, ...tooLong }, payload: Buffer.from('x')
-    }), { prepare: ask, reads: 1 })
+    }), { prepare: ask, reads: 1 }),
+    ...Object.entries(HOSTILE_VISITS).map(([kind, headers]) => visit(`GET of ${kind}`, () => ({ headers }))),
+    visit('GET of a link with a long query', () => ({ url: `${pathname}?${'a=b&'.repeat(4000)}` })),
+    ...Object.entries(HOSTILE_FORMS).map(([kind, [boundary, payload]]) => (
+      visit(`POST of a form of ${kind}`, () => ({
+        method: 'POST',
+        url: page,
+        headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+        // In chunks, as from a connection.
+        payload: Readable.from(chunksOf(Buffer.from(payload)))
+      }), { prepare: ask, reads: 8, writes: 6 })
+    ))
   ])
 })
