@@ -3,7 +3,7 @@
 
 import t from 'tap'
 import { buildApp, listen } from '../helpers/app.ts'
-import { toolModule } from '../helpers/catalog-folder.ts'
+import { toolModule, type Files } from '../helpers/catalog-folder.ts'
 import { checkCosts, countStoreUse, LARGE, posted, type CostlyRequest } from '../helpers/request-cost.ts'
 import { toPost, type RequestParts } from '../helpers/request.ts'
 import { openStream } from '../helpers/stream.ts'
@@ -198,6 +198,65 @@ t.test('no access token costs more CPU time than its limit', async (t) => {
   await checkCosts(t, use, Object.entries(tokens).map(([kind, token]) => (
     posted(app, kind, toPost({ ...CALL, headers: { authorization: token } }))
   )))
+})
+
+/** Fields of a form, as many and as costly as hosts show. */
+const FIELDS = Object.fromEntries(Array.from({ length: 120 }, (_, i) => [`field${i}`, [
+  { type: 'string', format: 'email' }, { type: 'string', format: 'uri' }, { type: 'string', maxLength: 100 },
+  { type: 'string', format: 'date-time' }, { type: 'string', enum: KINDS }
+][i % 5]]))
+
+const fillFields = (part: string) => (
+  Object.fromEntries(Object.keys(FIELDS).map((name) => [name, fill(8000, '', part)]))
+)
+
+const ASKS: Files = {
+  'tools/asks.ts': `import { defineTool, elicit } from 'trivet'
+const schema = ${JSON.stringify({ type: 'object', properties: FIELDS })}
+export default defineTool({
+  name: 'asks', description: 'Asks.', inputSchema: { type: 'object' },
+  run: async (_, ctx) => {
+    const { a } = await ctx.ask({ a: elicit.form({ message: 'Sure?', schema }) })
+    return a.action
+  }
+})`,
+  // Many names that are alike.
+  'tools/many.ts': `import { defineTool } from 'trivet'
+const numbers = Array.from({ length: 5000 }, (_, i) => i)
+export const many = numbers.map((i) => defineTool({
+  name: 'list_all_customers_of_region_' + i, description: 'Lists.', inputSchema: { type: 'object' },
+  run: () => 'a'
+}))`
+}
+
+t.test('no answer to a question, and no name of a tool, costs more CPU time than its limit', async (t) => {
+  const use = countStoreUse(t)
+  const app = await buildApp(t, ASKS)
+  const answer = (part: string, more: object = {}): RequestParts => ({
+    method: 'tools/call',
+    params: {
+      name: 'asks',
+      arguments: {},
+      inputResponses: { a: { action: 'accept', content: fillFields(part) } },
+      ...more
+    },
+    meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } }
+  })
+  const callOf = (name: string) => posted(app, `a tool of ${name.slice(0, 20)}`, toPost({
+    method: 'tools/call', params: { name }, headers: { 'mcp-name': name.length < 1000 ? name : 'x' }
+  }))
+  await checkCosts(t, use, [
+    ...['a.', 'a@', 'http://a', '2026-07-28T', ' '].map((part) => (
+      posted(app, `answers of ${JSON.stringify(part)}`, toPost(answer(part)))
+    )),
+    ...['a', 'a.', 'YWFh', '_-'].map((part) => (
+      posted(app, `a state of ${part}`, toPost(answer('a', {
+        inputResponses: {}, requestState: fill(LARGE, '', part)
+      })))
+    )),
+    callOf('list_all_customers_of_region'),
+    callOf(fill(LARGE, 'list_all_customers_of_region_', '0123456789'))
+  ])
 })
 
 t.test('no text to complete, and no name, costs more CPU time than its limit', async (t) => {
