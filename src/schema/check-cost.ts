@@ -28,8 +28,14 @@ export function spend (steps: number): void {
 
 /** Takes the steps for each member of an object. To count them is part of the work. */
 export function spendForMembers (value: object, steps: number): void {
-  spend(memberNames(value).length * steps)
+  const names = memberNames(value)
+  spend(names.length * steps)
+  for (const { length } of names) if (length > LONG_NAME) spend(length * ESCAPED)
 }
+
+/** A problem has the names of members in its place. To escape a long one takes steps for each character. */
+const ESCAPED = 0.4
+const LONG_NAME = 1000
 
 /** Keywords that `withCosts` adds to schemas. The values are steps: of each evaluation, item and member. */
 export const COST = 'trivet:cost'

@@ -65,10 +65,12 @@ function findLoss (original: unknown, place: string, within: readonly object[]):
     return `${place}: a value that contains itself has no JSON form; return its id, or leave it out`
   }
   if (within.length > MAX_DEPTH) return `${clip(place)}: is nested deeper than ${MAX_DEPTH} levels`
+  const around = [...within, value]
   // Not `forEach`: it skips the holes of an array.
   for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value)) {
     if (member === undefined && !Array.isArray(value)) continue
-    const memberLoss = findLoss(member, `${place}/${toSegment(key)}`, [...within, value])
+    if (typeof member !== 'object' && isPlainJson(member)) continue
+    const memberLoss = findLoss(member, `${place}/${toSegment(key)}`, around)
     if (memberLoss !== undefined) return memberLoss
   }
   return undefined

@@ -85,7 +85,7 @@ for (const format of new Set(instances.flatMap(({ formats }) => Object.keys(form
     for (const textOf of HOSTILE_TEXTS) {
       const texts = [100, 3000].map((length) => Array.from({ length: BYTES / length }, () => textOf(length)))
       for (const value of [textOf(BYTES), ...texts]) {
-        await assertBounded(t, check, value, `${textOf(20)}, ${Array.isArray(value) ? value.length : 'one'}`)
+        await assertBounded(t, check, value, `${textOf(100).slice(0, 40)}, ${Array.isArray(value) ? value.length : 'one'}`)
       }
     }
     t.pass('every check ends within 50 ms')

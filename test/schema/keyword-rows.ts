@@ -246,8 +246,8 @@ export const KEYWORDS: { readonly [keyword: string]: readonly Case[] } = {
   formatExclusiveMaximum: onEach({ format: 'iso-date-time', formatExclusiveMaximum: '2020-01-01T00:00:00Z' }),
   formatExclusiveMinimum: onEach({ format: 'date-time', formatExclusiveMinimum: '2020-01-01T00:00:00Z' }),
   dependentRequired: [
-    object({ dependentRequired: mapOf(50, names(100)) }),
-    list({ items: { dependentRequired: { a0: names(3000) } } })
+    object({ dependentRequired: mapOf(20, names(50)) }),
+    list({ items: { dependentRequired: { a0: names(500) } } })
   ],
   dependentSchemas: [
     object({ dependentSchemas: mapOf(100, { properties: mapOf(20, {}) }) }),

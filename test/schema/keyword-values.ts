@@ -37,6 +37,7 @@ export const VALUES = {
     members: members('a', 0),
     'members with numbers as names': members('', 'x'),
     'members, then another': { ...members('a', 0), z: 'x' },
+    'a large name': { ['/~'.repeat(BYTES / 2)]: 0 },
     'a large text': { a0: 'x'.repeat(BYTES) },
     'a large list': { a0: fill({ a0: 0 }) }
   },
