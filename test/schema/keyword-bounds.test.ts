@@ -45,6 +45,8 @@ async function assertBounded (t: Test, check: JsonSchemaCheck, value: unknown, n
     const start = threadTime()
     check(value)
     best = Math.min(best, threadTime() - start)
+    // No other work makes it take ten times as long.
+    if (attempt > 1 && best > 10 * MAX_MS) break
   }
   if (best >= MAX_MS) t.fail(`${name}: ${best} ms of CPU`)
 }
