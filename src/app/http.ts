@@ -20,15 +20,19 @@ import { registerNotFound } from '../http/replies.ts'
 import { metadataUrlOf, registerResourceMetadata } from '../http/resource-metadata.ts'
 import { registerSigningKeys } from '../http/signing-keys.ts'
 import { createUnavailableLog } from '../http/unavailable-log.ts'
+import { ArrivingBytes } from '../limits/arriving-bytes.ts'
 import { divide, Limit, partOf } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedFiles } from './files.ts'
 
+/** What is opened here. */
+type OwnDependency = 'policy' | 'authentications' | 'arrivingBytes' | 'unavailableLog'
+
 type FileDependencies = Pick<FileRouteDependencies, 'openStreams' | 'limiter'>
 
 interface RouteDependencies
-  extends Omit<GuardsDependencies, 'policy' | 'authentications' | 'unavailableLog'>, FileDependencies {
+  extends Omit<GuardsDependencies, OwnDependency>, FileDependencies {
   readonly readiness: Readiness
   readonly eras: readonly Era[]
   readonly files: OpenedFiles
@@ -50,6 +54,7 @@ export function registerRoutes (
     ...others,
     policy,
     authentications: new Used(new Limit('authentications', partOf('authentications', config.workerCount))),
+    arrivingBytes: new ArrivingBytes(new Limit('arrivingBytes', maxArrivingBytes(config))),
     unavailableLog: createUnavailableLog(app.log)
   }
   const { replies } = guards
@@ -57,9 +62,9 @@ export function registerRoutes (
   app.decorate('challenges', createChallenges({
     metadataUrl: hasMetadata ? metadataUrlOf(publicUrl) : undefined, scopes
   }))
-  registerNotFound(app, {
+  app.register(async (open) => registerNotFound(open, {
     replies, policy, welcome: (request, reply) => sendWelcome({ publicUrl, path, replies }, request, reply)
-  })
+  }))
   if (hasMetadata) {
     app.register(async (open) => registerResourceMetadata(open, { publicUrl, issuers, scopes, path }))
   }
@@ -69,9 +74,14 @@ export function registerRoutes (
   app.register(async (open) => registerHealthRoutes(open, readiness))
   app.register(async (guarded) => {
     registerGuards(guarded, { ...guards, isOpen: prefersHtml })
-    registerBody(guarded, { ...config, replies })
+    registerBody(guarded, { ...config, ...guards })
     registerMcpRoute(guarded, { publicUrl, path, eras, replies })
   })
+}
+
+/** There is room for a body of the largest size beside that of somebody else. */
+function maxArrivingBytes ({ workerCount, maxBodyBytes }: ServiceConfig): number {
+  return Math.max(partOf('arrivingBytes', workerCount), 2 * maxBodyBytes)
 }
 
 /** Returns the policy of the host names that clients may ask for. */

@@ -97,6 +97,9 @@ export function createAdminApp (dependencies: AdminAppDependencies): FastifyInst
   const options = { logLevel: 'silent', exposeHeadRoute: true } as const
   app.setReplySerializer((payload) => toWellFormedJson(JSON.stringify(payload)))
   guardAgainstRebinding(app)
+  // No route reads a body.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _body, done) => done(null))
   // A reader that is slow must not delay the end of the process.
   app.addHook('preClose', (done) => {
     app.server.closeAllConnections()

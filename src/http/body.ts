@@ -4,6 +4,8 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isLarge, requestsTurn } from '../base/large-text.ts'
 import { invalidRequest, parseError, type ProtocolError } from '../protocol/errors.ts'
+import type { ArrivingBytes } from '../limits/arriving-bytes.ts'
+import { readWhole } from './body-reader.ts'
 import { createStructureCheck } from './body-structure.ts'
 import type { Replies } from './replies.ts'
 
@@ -14,6 +16,7 @@ interface BodyOptions {
   readonly maxBodyValues: number
   /** Of a body of a MiB. A larger body may have as many in each MiB. */
   readonly maxBodyCombinations: number
+  readonly arrivingBytes: ArrivingBytes
   readonly replies: Replies
 }
 
@@ -21,7 +24,7 @@ interface BodyOptions {
 const MIB = 1_048_576
 
 export function registerBody (app: FastifyInstance, options: BodyOptions): void {
-  const { maxBodyBytes, maxBodyDepth, maxBodyValues, maxBodyCombinations, replies } = options
+  const { maxBodyBytes, maxBodyDepth, maxBodyValues, maxBodyCombinations, arrivingBytes, replies } = options
   const mib = Math.max(1, maxBodyBytes / MIB)
   const findProblem = createStructureCheck({
     maxDepth: maxBodyDepth,
@@ -31,8 +34,8 @@ export function registerBody (app: FastifyInstance, options: BodyOptions): void 
   // 'error': refuses a body with a key that would change an object's prototype.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (
-    request, body: Buffer, done
+  app.addContentTypeParser('application/json', readWhole({ maxBytes: maxBodyBytes, arrivingBytes }, (
+    request, body, done
   ) => {
     // Some clients declare JSON with every request, also with a DELETE, whose body has no meaning.
     const { 'content-encoding': encoding, 'content-type': type } = request.headers
@@ -50,10 +53,12 @@ export function registerBody (app: FastifyInstance, options: BodyOptions): void 
         parseInTurns(body, parse).then((value) => done(null, value), done)
       } else parseJson(request, body.toString('utf8'), done)
     }
-  })
+  }))
 
   app.setErrorHandler((error: FastifyError | ProtocolError, request: FastifyRequest, reply: FastifyReply) => {
-    replies.refuse(toBodyError(error, maxBodyBytes), request, reply)
+    // Fastify closes the connection after a body that it cannot parse, also if all of it has come.
+    if (request.raw.complete) reply.removeHeader('connection')
+    replies.refuse(toBodyError(error), request, reply)
   })
 }
 
@@ -76,10 +81,9 @@ function hasOtherCharset (contentType = ''): boolean {
   return charset !== undefined && !/^utf-?8$/i.test(charset)
 }
 
-function toBodyError (error: FastifyError | ProtocolError, maxBodyBytes: number): unknown {
+function toBodyError (error: FastifyError | ProtocolError): unknown {
   if ('httpStatus' in error) return error
   switch (error.statusCode) {
-    case 413: return invalidRequest(`the body is larger than ${maxBodyBytes} bytes`, 413)
     case 415: return invalidRequest('Content-Type must be application/json', 415)
     case 400: return parseError(error)
     case undefined: return error

@@ -1,13 +1,16 @@
 // Limits of the connections: how many are open, in all and of one network, how long bytes may wait for a
 // client that does not read, and how many requests one connection may send ahead of the answers.
 
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ANONYMOUS } from '../access/principal.ts'
 import { createTally } from '../base/tally.ts'
 import { timers } from '../base/time.ts'
+import type { ArrivingBytes } from '../limits/arriving-bytes.ts'
 import { networkOf } from '../limits/holder.ts'
+import { lastExchangeOf, type Exchange } from './client-errors.ts'
+import { lingersSince } from './lingering.ts'
 
 interface ConnectionLimits {
   /** One network may have half of them. */
@@ -35,6 +38,8 @@ const CHECKS_PER_STALL = 6
 const HEADERS_MS = 500
 /** The checks after which a body counts as abandoned of which nothing has come. */
 const SILENT_CHECKS = 4
+/** How long a client may still send while the server closes, after its last answer. In milliseconds. */
+const LINGERING_MS = 1500
 const MAX_REQUESTS_AHEAD = 100
 /** No request was read, so there is no JSON-RPC error. */
 const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n' +
@@ -59,9 +64,7 @@ export function limitConnections (
   const open = new Set<Socket>()
   const byNetwork = createTally()
   const share = Math.ceil(maxConnections / 2)
-  const requests = new WeakMap<Socket, ReceivedRequest>()
   server.maxConnections = maxConnections
-  server.on('request', (request, response) => { requests.set(request.socket, { request, response }) })
 
   function cut (this: Socket): void {
     onStalled(this.remoteAddress)
@@ -103,7 +106,8 @@ export function limitConnections (
       // Sockets are read before it runs: a request may have come meanwhile.
       const check = () => {
         for (const socket of open) {
-          const exchange = requests.get(socket)
+          if (lingersSince(socket, LINGERING_MS)) continue
+          const exchange = lastExchangeOf(socket)
           const silence = silenceOf(socket, silences.get(socket))
           silences.set(socket, silence)
           const isAbandoned = exchange !== undefined && isSending(exchange) && silence.checks >= SILENT_CHECKS
@@ -116,15 +120,12 @@ export function limitConnections (
   }
 }
 
-/** The last request of a connection whose headers have come. */
-interface ReceivedRequest { readonly request: IncomingMessage, readonly response: ServerResponse }
-
-function isServed (exchange: ReceivedRequest | undefined): boolean {
+function isServed (exchange: Exchange | undefined): boolean {
   return exchange !== undefined && !exchange.response.writableFinished
 }
 
 /** Whether the service waits for the client to send the rest of a body. */
-function isSending ({ request, response }: ReceivedRequest): boolean {
+function isSending ({ request, response }: Exchange): boolean {
   return !request.complete && !response.headersSent && request.readableLength === 0
 }
 
@@ -149,6 +150,9 @@ class ConnectionsUsed extends Error {
   }
 }
 
+/** What a request takes beside its headers, and what is read from a socket at a time. In bytes. */
+const [REQUEST_BYTES, READ_BYTES] = [4096, 65_536]
+
 const ahead = new WeakMap<Socket, number>()
 
 /**
@@ -156,17 +160,30 @@ const ahead = new WeakMap<Socket, number>()
  * waits for its turn: otherwise all answers would wait in memory while the client reads none of them.
  */
 export function serveInTurn (
-  { raw: { socket } }: FastifyRequest, { raw }: FastifyReply, serve: () => void
+  { raw: request, address }: FastifyRequest, { raw }: FastifyReply, arrivingBytes: ArrivingBytes,
+  serve: () => void
 ): void {
+  const { socket } = request
   const count = (ahead.get(socket) ?? 0) + 1
   ahead.set(socket, count)
   if (count > MAX_REQUESTS_AHEAD) {
     socket.destroy()
     return
   }
+  const arriving = arrivingBytes.open({ principal: ANONYMOUS, address }, () => socket.destroy())
+  request.once('close', arriving.close)
+  arriving.add(waitingBytesOf(request))
   // The HTTP server gives the connection to one answer at a time.
   raw.once('socket', () => {
     ahead.set(socket, (ahead.get(socket) ?? 1) - 1)
+    arriving.close()
     queueMicrotask(serve)
   })
+}
+
+/** The most that a request takes before its body is read: the body pauses above the mark of its stream. */
+function waitingBytesOf ({ headers, rawHeaders, readableHighWaterMark }: IncomingMessage): number {
+  const body = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Infinity
+  const text = rawHeaders.reduce((length, line) => length + line.length, 0)
+  return REQUEST_BYTES + text + Math.min(body, readableHighWaterMark + READ_BYTES)
 }

@@ -2,6 +2,8 @@
 
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { random } from '../base/time.ts'
+import { answerClientError, rememberExchanges } from './client-errors.ts'
+import { lingerBeforeClose } from './lingering.ts'
 
 /**
  * Node 24 has URLPattern. It writes one chunk by itself, and WholeResponse would cost 0 to 4 %. There an ES
@@ -64,10 +66,13 @@ export function createFastify (
     },
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     exposeHeadRoutes: false,
+    clientErrorHandler: answerClientError,
     // A request that arrives on an open connection during a shutdown is served, and its connection then
     // closes.
     return503OnClosing: false
   })
+  rememberExchanges(app.server)
+  lingerBeforeClose(app.server)
   noteSendHooks(app)
   return app
 }

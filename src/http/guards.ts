@@ -7,6 +7,7 @@ import {
 } from '../access/authentication.ts'
 import { ANONYMOUS, type Principal } from '../access/principal.ts'
 import { random } from '../base/time.ts'
+import type { ArrivingBytes } from '../limits/arriving-bytes.ts'
 import { holderOf, type Holder } from '../limits/holder.ts'
 import type { Used } from '../limits/used.ts'
 import type { Shedding } from '../ops/overload/shedding.ts'
@@ -33,6 +34,7 @@ export interface GuardsDependencies {
   readonly authenticator: Authenticator
   /** The requests that wait for authentication. */
   readonly authentications: Used
+  readonly arrivingBytes: ArrivingBytes
   readonly unavailableLog: UnavailableLog
   readonly shutdown: Pick<Shutdown, 'isRefusing'>
   readonly shedding: Pick<Shedding, 'mustRefuse'>
@@ -43,7 +45,7 @@ export interface GuardsDependencies {
 
 export function registerGuards (app: FastifyInstance, dependencies: GuardsDependencies): void {
   const { policy, authenticator, authentications, unavailableLog, shutdown, shedding, replies } = dependencies
-  const { isOpen = () => false } = dependencies
+  const { arrivingBytes, isOpen = () => false } = dependencies
   app.decorateRequest('principal')
   app.decorateRequest('address', { getter () { return clientAddressOf(this) } })
   const addCorsHeaders = createCors(app)
@@ -52,7 +54,7 @@ export function registerGuards (app: FastifyInstance, dependencies: GuardsDepend
   app.addHook('onRequest', (request, reply, done) => {
     // An answer has no socket while an earlier answer of the same connection is not complete.
     if (reply.raw.socket !== null) guard(request, reply, done)
-    else serveInTurn(request, reply, () => guard(request, reply, done))
+    else serveInTurn(request, reply, arrivingBytes, () => guard(request, reply, done))
   })
 
   function guard (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void {

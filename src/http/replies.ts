@@ -117,6 +117,8 @@ interface NotFoundDependencies {
 export function registerNotFound (
   app: FastifyInstance, { replies, policy, welcome }: NotFoundDependencies
 ): void {
+  // The body of such a request is not read. Routes of a program that embeds the service have other parsers.
+  app.removeAllContentTypeParsers()
   app.setNotFoundHandler((request, reply) => {
     const { url, headers: { host, origin } } = request
     // Not a route: a program that embeds the service may have one of its own for this path.

@@ -33,6 +33,13 @@ export const LIMITS = {
     advice: 'Read the answers.',
     code: 503
   },
+  arrivingBytes: {
+    things: 'bytes of arriving bodies',
+    per: 'replica',
+    max: 67_108_864,
+    advice: 'Send one at a time.',
+    code: 503
+  },
   questions: {
     things: 'questions that wait for an answer', per: 'replica', max: 4000, advice: 'Answer one.', code: 503
   },

@@ -21,11 +21,6 @@ const IDLE_MS = 60_000
  * being written.
  */
 const UPLOAD_MS = 1_800_000
-/**
- * How long the rest of a refused upload is read, in milliseconds: browsers read no answer before they have
- * sent all.
- */
-const REFUSING_MS = 5000
 /** The boundaries and headers of the parts. */
 const OVERHEAD_BYTES = 65_536
 
@@ -70,7 +65,6 @@ export async function receiveFile (
     const refusal = toUploadError(error, upload)
     if (refusal === undefined) throw error
     if (refusal.cause !== undefined) request.log.warn({ err: refusal.cause }, 'upload failed')
-    drain(request)
     return sendPage(reply, refusal.status, toNoticePage(title, refusal.notice))
   }
 }
@@ -171,11 +165,4 @@ function openForm (headers: IncomingHttpHeaders): BusboyInstance {
 
 function isForm (headers: IncomingHttpHeaders): headers is BusboyHeaders {
   return /^multipart\/form-data;.*\bboundary=/i.test(headers['content-type'] ?? '')
-}
-
-/** Reads the rest, so that the client reads the answer. */
-function drain ({ raw }: FastifyRequest): void {
-  raw.unpipe()
-  raw.resume()
-  timers.setTimeout(() => raw.destroy(), REFUSING_MS).unref()
 }

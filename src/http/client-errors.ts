@@ -1,0 +1,66 @@
+// Answers bytes that are no request of HTTP, and clients that take too long. The connection closes.
+
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** A request whose headers have come, and its answer. */
+export interface Exchange { readonly request: IncomingMessage, readonly response: ServerResponse }
+
+const exchanges = new WeakMap<Socket, Exchange>()
+
+/** Remembers the last request of each connection. */
+export function rememberExchanges (server: Server): void {
+  server.on('request', (request, response) => { exchanges.set(request.socket, { request, response }) })
+}
+
+/** Returns the last request of a connection. */
+export function lastExchangeOf (socket: Socket): Exchange | undefined {
+  return exchanges.get(socket)
+}
+
+/** What may follow a request before its answer is sent: then the connection closes at once. */
+const MAX_BYTES_BEHIND = 65_536
+
+/** The bytes that a connection had received when its parser gave up. */
+const failures = new WeakMap<Socket, number>()
+
+/** Earlier requests are answered first: the client may have sent a Content-Length that is too small. */
+export function answerClientError (error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return
+  const exchange = lastExchangeOf(socket)
+  const receivedBytes = failures.get(socket)
+  if (receivedBytes !== undefined) {
+    // The parser fails again with each byte, and when the client ends its side.
+    const isGone = socket.readableEnded || socket.bytesRead - receivedBytes > MAX_BYTES_BEHIND
+    if (isGone && !isAnswered(exchange)) socket.destroy()
+    return
+  }
+  failures.set(socket, socket.bytesRead)
+  if (exchange?.request.complete === true && !isAnswered(exchange)) {
+    exchange.response.once('close', () => refuse(socket, error))
+  } else if (exchange?.request.complete === false && exchange.response.headersSent) {
+    // The request was answered before all of it had come.
+    socket.destroySoon()
+  } else refuse(socket, error)
+}
+
+function isAnswered (exchange: Exchange | undefined): boolean {
+  return exchange === undefined || exchange.response.writableFinished
+}
+
+const PROBLEMS: { readonly [code: string]: readonly [status: number, problem: string] } = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Client Timeout'],
+  HPE_HEADER_OVERFLOW: [431, 'Exceeded maximum allowed HTTP header size'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, 'Exceeded maximum allowed size of chunk extensions']
+}
+
+function refuse (socket: Socket, { code = '' }: NodeJS.ErrnoException): void {
+  const [status, message] = PROBLEMS[code] ?? [400, 'Client Error']
+  const error = STATUS_CODES[status]
+  const body = JSON.stringify({ error, message, statusCode: status })
+  if (socket.writable) {
+    socket.write(`HTTP/1.1 ${status} ${error}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`)
+  }
+  socket.destroySoon()
+}

@@ -1,0 +1,117 @@
+// The bytes of bodies that arrive, until each body is parsed. What has come counts, not what Content-Length
+// says: a sender that says much and sends little takes no room from others.
+
+import type { ProtocolError } from '../protocol/errors.ts'
+import { holderOf, type Holder, type Sender } from './holder.ts'
+import type { Limit } from './limits.ts'
+
+/** One body. */
+export interface ArrivingBody {
+  /** Counts more of its bytes. It may be refused at once. */
+  add (bytes: number): void
+  /** All of it has come: it is not refused any more. */
+  complete (): void
+  /** Stops counting its bytes. Does nothing for a body that is closed or was refused. */
+  close (): void
+}
+
+/** The bodies of one holder, or of all senders that no share limits. */
+interface Group {
+  readonly holder: Holder | undefined
+  readonly share: number
+  /** How to refuse each body that has not come whole, oldest first. */
+  readonly refusals: Set<(refusal: ProtocolError) => void>
+  bytes: number
+  rank: number
+}
+
+/**
+ * While the bodies together have more bytes than the limit, the oldest body of the holder that uses most of
+ * its share is refused. So no holder gives way to one that uses more of its share, and the clients of one
+ * holder that stall give way first.
+ */
+export class ArrivingBytes {
+  readonly #limit: Limit
+  readonly #groups = new Map<string, Group>()
+  /** The groups that have a body to refuse, by the part of the share that they use: a power of two. */
+  readonly #ranks = new Map<number, Set<Group>>()
+  #total = 0
+
+  constructor (limit: Limit) {
+    this.#limit = limit
+  }
+
+  get total (): number { return this.#total }
+
+  /** @param onRefused is called at most once. It must stop the reading. */
+  open (sender: Sender, onRefused: (refusal: ProtocolError) => void): ArrivingBody {
+    const group = this.#groupOf(holderOf(sender))
+    let bytes = 0
+    let isClosed = false
+    const complete = () => {
+      group.refusals.delete(refuse)
+      this.#change(group, 0)
+    }
+    const close = () => {
+      if (isClosed) return
+      isClosed = true
+      group.refusals.delete(refuse)
+      this.#change(group, -bytes)
+    }
+    const refuse = (refusal: ProtocolError) => {
+      close()
+      onRefused(refusal)
+    }
+    group.refusals.add(refuse)
+    return {
+      add: (more) => {
+        if (isClosed) return
+        bytes += more
+        this.#change(group, more)
+        while (this.#total > this.#limit.max && this.#refuseOne());
+      },
+      complete,
+      close
+    }
+  }
+
+  #groupOf (holder: Holder | undefined): Group {
+    const name = holder?.name ?? ''
+    const existing = this.#groups.get(name)
+    if (existing !== undefined) return existing
+    const share = this.#limit.shareOf(holder?.kind ?? 'all')
+    const group = { holder, share, refusals: new Set<() => void>(), bytes: 0, rank: -Infinity }
+    this.#groups.set(name, group)
+    return group
+  }
+
+  #change (group: Group, bytes: number): void {
+    const { holder, share, refusals } = group
+    this.#total += bytes
+    group.bytes += bytes
+    const rank = refusals.size === 0 ? -Infinity : Math.floor(Math.log2(group.bytes / share))
+    if (rank !== group.rank) this.#move(group, rank)
+    if (group.bytes === 0 && refusals.size === 0) this.#groups.delete(holder?.name ?? '')
+  }
+
+  #move (group: Group, rank: number): void {
+    const before = this.#ranks.get(group.rank)
+    if (before?.delete(group) === true && before.size === 0) this.#ranks.delete(group.rank)
+    group.rank = rank
+    if (rank === -Infinity) return
+    const peers = this.#ranks.get(rank) ?? new Set()
+    this.#ranks.set(rank, peers.add(group))
+  }
+
+  /** Returns `false` if all bodies have come whole. */
+  #refuseOne (): boolean {
+    const [group] = this.#ranks.get(Math.max(...this.#ranks.keys())) ?? []
+    const [refuse] = group?.refusals ?? []
+    if (group === undefined || refuse === undefined) return false
+    const { holder, share, bytes } = group
+    const isOver = holder !== undefined && bytes > share
+    const network = isOver && holder.kind === 'network' ? holder.name : undefined
+    refuse(this.#limit.refusal(isOver ? holder.kind : 'all', network))
+    return true
+  }
+}
