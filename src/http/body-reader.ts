@@ -14,7 +14,7 @@ interface BodyReaderOptions {
   readonly arrivingBytes: ArrivingBytes
 }
 
-/** Most bodies have less, and come with their headers: to count them would cost more than they hold. */
+/** Each connection may hold this much of a body for nothing: a limit has many connections of a few bytes. */
 const UNCOUNTED_BYTES = 4096
 /** A piece takes this much beside its bytes: a client may send each byte in one of its own. */
 const PIECE_BYTES = 256
@@ -65,7 +65,8 @@ export function readWhole (
       length += bytes.length
       if (length > maxBytes) return fail(tooLarge())
       pieces.push(bytes)
-      count(bytes.length + PIECE_BYTES)
+      // Most bodies come whole, in one piece. They are parsed now, and need not be counted.
+      if (length !== declared || counted !== undefined) count(bytes.length + PIECE_BYTES)
     }
 
     function end (): void {

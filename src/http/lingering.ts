@@ -4,15 +4,16 @@
 // https://www.rfc-editor.org/rfc/rfc9112#name-tear-down
 
 import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { clock } from '../base/time.ts'
+import { lastExchangeOf } from './client-errors.ts'
 
 /** How long the bytes of a client are read, and how long it may send none, in milliseconds. */
 const [LONGEST_MS, SILENT_MS] = [30_000, 5000]
 /** Browsers read no answer before they have sent a whole file. */
 const MAX_BYTES = 268_435_456
 /** One of them costs as much as an idle connection. Beyond it the one goes that has lingered longest. */
-const MAX_LINGERING = 1000
+const MAX_LINGERING = 4000
 
 /** When the service ended its side of a connection. Entries of closed connections go by themselves. */
 const endings = new WeakMap<Socket, number>()
@@ -29,6 +30,7 @@ export function lingerBeforeClose (server: Server): void {
 
   function linger (this: Socket): void {
     if (this.destroyed || endings.has(this)) return
+    if (hasSentAll(this)) return Reflect.apply(Socket.prototype.destroySoon, this, [])
     const endedAt = clock.monotonic()
     endings.set(this, endedAt)
     lingering.add(this.once('close', () => lingering.delete(this)))
@@ -43,6 +45,12 @@ export function lingerBeforeClose (server: Server): void {
   }
 
   server.on('connection', (socket) => { socket.destroySoon = linger })
+}
+
+/** Whether the client has said that this request is its last, and all of it has come. */
+function hasSentAll (socket: Socket): boolean {
+  const { request, response } = lastExchangeOf(socket) ?? {}
+  return request?.complete === true && response?.shouldKeepAlive === false
 }
 
 /**
