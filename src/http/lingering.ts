@@ -25,7 +25,7 @@ export function lingersSince (socket: Socket, ms: number): boolean {
 }
 
 /** The HTTP server closes a connection after its last answer by `destroySoon`. */
-export function lingerBeforeClose (server: Server): void {
+export function lingerBeforeClose (server: Server, maxLingering = MAX_LINGERING): void {
   const lingering = new Set<Socket>()
 
   function linger (this: Socket): void {
@@ -34,7 +34,7 @@ export function lingerBeforeClose (server: Server): void {
     const endedAt = clock.monotonic()
     endings.set(this, endedAt)
     lingering.add(this.once('close', () => lingering.delete(this)))
-    if (lingering.size > MAX_LINGERING) lingering.values().next().value?.destroy()
+    if (lingering.size > maxLingering) lingering.values().next().value?.destroy()
     this.end()
     let bytes = 0
     readUnparsed(this, ({ length }) => {
