@@ -17,7 +17,7 @@ interface BodyReaderOptions {
 /** Each connection may hold this much of a body for nothing: a limit has many connections of a few bytes. */
 const UNCOUNTED_BYTES = 4096
 /** A piece takes this much beside its bytes: a client may send each byte in one of its own. */
-const PIECE_BYTES = 256
+const PIECE_BYTES = 768
 
 /** Returns a function for `addContentTypeParser`. */
 export function readWhole (

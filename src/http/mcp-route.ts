@@ -33,6 +33,8 @@ function registerRoutes (app: FastifyInstance, url: string, options: McpRouteOpt
     method: ['GET', 'DELETE'],
     url,
     onRequest: (request, reply, done) => {
+      // A stream is open for long: the body of a GET, which means nothing, must not wait beside it.
+      if (request.method === 'GET') request.raw.resume()
       if (prefersHtml(request)) sendWelcome(options, request, reply)
       else if (eraOf(request) === undefined) refuse(request, reply)
       else done()

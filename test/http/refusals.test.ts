@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { createStaticToken } from '../../src/access/static-token-file.ts'
 import { FILES } from '../files/file-tools.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
-import { toPost } from '../helpers/request.ts'
+import { toPost, type Message } from '../helpers/request.ts'
 import { startService } from '../helpers/service.ts'
 
 const TRIES = 1000
@@ -84,7 +84,9 @@ t.test('no refusal is lost', { timeout: TIMEOUT_MS * 4 }, async (t) => {
     meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: {} } } },
     headers: { authorization }
   })
-  const call = async () => await (await fetch(url, { method: 'POST', headers, body })).json()
+  const call = async (): Promise<Message> => {
+    return await (await fetch(url, { method: 'POST', headers, body })).json()
+  }
   const { result } = await call()
   const page = result.inputRequests.upload.params.url
 

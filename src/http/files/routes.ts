@@ -43,6 +43,8 @@ export function registerFiles (
   async function serve (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     reply.headers(HEADERS)
     served.add(request)
+    // A download takes long: a body, which means nothing, must not wait beside it.
+    if (request.method !== 'POST') request.raw.resume()
     try {
       // Also for links that do not exist: finding that out costs as much.
       limiter.admitOther(request)
