@@ -26,13 +26,13 @@ import { Used } from '../limits/used.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedFiles } from './files.ts'
 
-/** What is opened here. */
-type OwnDependency = 'policy' | 'authentications' | 'arrivingBytes' | 'unavailableLog'
+/** What no caller gives. */
+type OpenedHere = 'policy' | 'authentications' | 'arrivingBytes' | 'unavailableLog'
 
 type FileDependencies = Pick<FileRouteDependencies, 'openStreams' | 'limiter'>
 
 interface RouteDependencies
-  extends Omit<GuardsDependencies, OwnDependency>, FileDependencies {
+  extends Omit<GuardsDependencies, OpenedHere>, FileDependencies {
   readonly readiness: Readiness
   readonly eras: readonly Era[]
   readonly files: OpenedFiles

@@ -4,9 +4,9 @@ import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 
 /** A request whose headers have come, and its answer. */
-export interface Exchange { readonly request: IncomingMessage, readonly response: ServerResponse }
+export interface HttpExchange { readonly request: IncomingMessage, readonly response: ServerResponse }
 
-const exchanges = new WeakMap<Socket, Exchange>()
+const exchanges = new WeakMap<Socket, HttpExchange>()
 
 /** Remembers the last request of each connection. */
 export function rememberExchanges (server: Server): void {
@@ -14,7 +14,7 @@ export function rememberExchanges (server: Server): void {
 }
 
 /** Returns the last request of a connection. */
-export function lastExchangeOf (socket: Socket): Exchange | undefined {
+export function lastExchangeOf (socket: Socket): HttpExchange | undefined {
   return exchanges.get(socket)
 }
 
@@ -44,7 +44,7 @@ export function answerClientError (error: NodeJS.ErrnoException, socket: Socket)
   } else refuse(socket, error)
 }
 
-function isAnswered (exchange: Exchange | undefined): boolean {
+function isAnswered (exchange: HttpExchange | undefined): boolean {
   return exchange === undefined || exchange.response.writableFinished
 }
 

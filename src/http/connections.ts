@@ -9,7 +9,7 @@ import { createTally } from '../base/tally.ts'
 import { timers } from '../base/time.ts'
 import type { ArrivingBytes } from '../limits/arriving-bytes.ts'
 import { networkOf } from '../limits/holder.ts'
-import { lastExchangeOf, type Exchange } from './client-errors.ts'
+import { lastExchangeOf, type HttpExchange } from './client-errors.ts'
 import { lingersSince } from './lingering.ts'
 
 interface ConnectionLimits {
@@ -120,12 +120,12 @@ export function limitConnections (
   }
 }
 
-function isServed (exchange: Exchange | undefined): boolean {
+function isServed (exchange: HttpExchange | undefined): boolean {
   return exchange !== undefined && !exchange.response.writableFinished
 }
 
 /** Whether the service waits for the client to send the rest of a body. */
-function isSending ({ request, response }: Exchange): boolean {
+function isSending ({ request, response }: HttpExchange): boolean {
   return !request.complete && !response.headersSent && request.readableLength === 0
 }
 

@@ -16,7 +16,7 @@ export interface ArrivingBody {
 }
 
 /** The bodies of one holder, or of all senders that no share limits. */
-interface Group {
+interface BodyGroup {
   readonly holder: Holder | undefined
   readonly share: number
   /** How to refuse each body that has not come whole, oldest first. */
@@ -32,9 +32,9 @@ interface Group {
  */
 export class ArrivingBytes {
   readonly #limit: Limit
-  readonly #groups = new Map<string, Group>()
+  readonly #groups = new Map<string, BodyGroup>()
   /** The groups that have a body to refuse, by the part of the share that they use: a power of two. */
-  readonly #ranks = new Map<number, Set<Group>>()
+  readonly #ranks = new Map<number, Set<BodyGroup>>()
   #total = 0
 
   constructor (limit: Limit) {
@@ -75,7 +75,7 @@ export class ArrivingBytes {
     }
   }
 
-  #groupOf (holder: Holder | undefined): Group {
+  #groupOf (holder: Holder | undefined): BodyGroup {
     const name = holder?.name ?? ''
     const existing = this.#groups.get(name)
     if (existing !== undefined) return existing
@@ -85,7 +85,7 @@ export class ArrivingBytes {
     return group
   }
 
-  #change (group: Group, bytes: number): void {
+  #change (group: BodyGroup, bytes: number): void {
     const { holder, share, refusals } = group
     this.#total += bytes
     group.bytes += bytes
@@ -94,7 +94,7 @@ export class ArrivingBytes {
     if (group.bytes === 0 && refusals.size === 0) this.#groups.delete(holder?.name ?? '')
   }
 
-  #move (group: Group, rank: number): void {
+  #move (group: BodyGroup, rank: number): void {
     const before = this.#ranks.get(group.rank)
     if (before?.delete(group) === true && before.size === 0) this.#ranks.delete(group.rank)
     group.rank = rank

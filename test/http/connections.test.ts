@@ -5,9 +5,13 @@ import { connect, type AddressInfo, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import t, { type Test } from 'tap'
 import { createRangeCheck } from '../../src/http/client-address.ts'
-import { limitConnections } from '../../src/http/connections.ts'
+import { limitConnections, serveInTurn } from '../../src/http/connections.ts'
+import { createFastify } from '../../src/http/fastify.ts'
+import { ArrivingBytes } from '../../src/limits/arriving-bytes.ts'
+import { Limit } from '../../src/limits/limits.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import { until } from '../helpers/deadline.ts'
+import { createReadableLog } from '../helpers/log.ts'
 import { toPost } from '../helpers/request.ts'
 import { call, FILES } from './streaming-catalog.ts'
 
@@ -139,4 +143,40 @@ t.test('a Host header that is sent twice is refused', async (t) => {
   socket.write('GET /mcp HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n')
   await until(() => received.includes('sent more than once'), 'the answer')
   t.match(received, /^HTTP\/1\.1 400 /)
+})
+
+t.test('requests ahead of their turn take room, and beyond it their connection is closed', async (t) => {
+  const app = createFastify(createReadableLog('error').logger)
+  const arrivingBytes = new ArrivingBytes(new Limit('arrivingBytes', 80_000))
+  app.decorateRequest('address', { getter: () => '203.0.113.7' })
+  app.addHook('onRequest', (request, reply, done) => {
+    if (reply.raw.socket !== null) done()
+    else serveInTurn(request, reply, arrivingBytes, done)
+  })
+  app.get('/hangs', () => new Promise(() => {}))
+  app.get('/', () => 'answer')
+  t.teardown(async () => {
+    app.server.closeAllConnections()
+    await app.close()
+  })
+  const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  const ask = (path: string, header = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${header}\r\n`
+  const client = open(t, Number(url.port))
+  let received = ''
+  client.on('data', (chunk) => { received += chunk })
+  client.write(ask('/').repeat(5))
+  await until(() => received.split('answer').length === 6, 'the answers')
+  t.equal(arrivingBytes.total, 0)
+
+  client.write(ask('/hangs') + ask('/').repeat(5))
+  await until(() => arrivingBytes.total > 5 * 4096, 'the requests that wait')
+  client.destroy()
+  await until(() => arrivingBytes.total === 0, 'no bytes of a client that has left')
+
+  for (const more of [ask('/', `X-Long: ${'x'.repeat(10_000)}\r\n`), ask('/', 'Content-Length: 90000\r\n')]) {
+    const greedy = open(t, Number(url.port))
+    greedy.write(ask('/hangs') + more.repeat(8))
+    await until(() => greedy.destroyed, 'the end of the connection')
+    t.equal(arrivingBytes.total, 0)
+  }
 })
