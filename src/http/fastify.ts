@@ -2,8 +2,8 @@
 
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { random } from '../base/time.ts'
-import { answerClientError, rememberExchanges } from './client-errors.ts'
-import { lingerBeforeClose } from './lingering.ts'
+import { answerClientError, rememberExchanges } from './connections/client-errors.ts'
+import { lingerBeforeClose } from './connections/lingering.ts'
 
 /**
  * Node 24 has URLPattern. It writes one chunk by itself, and WholeResponse would cost 0 to 4 %. There an ES

@@ -1,7 +1,7 @@
 // The limits of the structure of a body: its depth, its values, and the combinations of names.
 
 import t from 'tap'
-import { createStructureCheck, type StructureLimits } from '../../src/http/body-structure.ts'
+import { createStructureCheck, type StructureLimits } from '../../src/http/body/body-structure.ts'
 
 const UNLIMITED = { maxDepth: 1000, maxValues: 1_000_000, maxCombinations: 100_000 }
 

@@ -2,8 +2,8 @@
 
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
-import type { ArrivingBody, ArrivingBytes } from '../limits/arriving-bytes.ts'
-import { invalidRequest, parseError } from '../protocol/errors.ts'
+import type { ArrivingBody, ArrivingBytes } from '../../limits/arriving-bytes.ts'
+import { invalidRequest, parseError } from '../../protocol/errors.ts'
 
 type Done = (error: Error | null, value?: unknown) => void
 /** Parses a whole body. */

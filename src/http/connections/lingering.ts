@@ -5,7 +5,7 @@
 
 import type { Server } from 'node:http'
 import { Socket } from 'node:net'
-import { clock } from '../base/time.ts'
+import { clock } from '../../base/time.ts'
 import { lastExchangeOf } from './client-errors.ts'
 
 /** How long the bytes of a client are read, and how long it may send none, in milliseconds. */

@@ -2,12 +2,12 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isLarge, requestsTurn } from '../base/large-text.ts'
-import { invalidRequest, parseError, type ProtocolError } from '../protocol/errors.ts'
-import type { ArrivingBytes } from '../limits/arriving-bytes.ts'
+import { isLarge, requestsTurn } from '../../base/large-text.ts'
+import { invalidRequest, parseError, type ProtocolError } from '../../protocol/errors.ts'
+import type { ArrivingBytes } from '../../limits/arriving-bytes.ts'
 import { readWhole } from './body-reader.ts'
 import { createStructureCheck } from './body-structure.ts'
-import type { Replies } from './replies.ts'
+import type { Replies } from '../replies.ts'
 
 interface BodyOptions {
   readonly maxBodyBytes: number
