@@ -17,6 +17,7 @@ import { Lifetimes } from '../request/pipeline/lifetimes.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import type { ProcessFacts, WorkerReports, Workers } from './own-process.ts'
 import type { OpenedState } from './state.ts'
+import { createStoreCheck } from './store-check.ts'
 
 /** The levels of a log that has the lines of requests. */
 const SHOWING_LEVELS: ReadonlySet<string> = new Set(['trace', 'debug', 'info'])
@@ -30,7 +31,7 @@ export async function openMeasures (
   const lifetimes = new Lifetimes()
   const openStreams = new OpenStreams(config.maxStreams)
   const shedding = new Shedding({ ...config, memory, log, countRequests: () => lifetimes.pending })
-  const storePart = new CheckedPart('state store', async () => await store.check())
+  const storePart = new CheckedPart('state store', createStoreCheck(store, { log }))
   // Imported only when the service has an admin address: the library takes time to load.
   const metrics = build && (await import('../ops/metrics/metrics.ts')).createMetrics({
     build,

@@ -8,6 +8,7 @@ import t from 'tap'
 import { parse, stringify } from 'yaml'
 import { adminOriginOf, linesOf } from '../helpers/admin.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
+import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { hasPrograms } from '../servers/redis-server.ts'
 import { startService } from '../helpers/service.ts'
@@ -84,7 +85,7 @@ t.test('the alert of a lost store fires although nobody asks for readiness', asy
   const readReady = async () => linesOf(await (await fetch(`${admin}/metrics`)).text(), 'trivet_state_store_ready')
   t.strictSame(await readReady(), ['trivet_state_store_ready 1'])
   await rm(state, { recursive: true })
-  t.strictSame(await readReady(), ['trivet_state_store_ready 0'])
+  await until(async () => (await readReady())[0] === 'trivet_state_store_ready 0', 'the loss')
   t.ok(alerts.some(({ expr }) => expr === 'trivet_state_store_ready == 0'))
 })
 

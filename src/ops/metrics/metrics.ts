@@ -147,7 +147,7 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
   counter('trivet_shed_requests_total', 'Requests that were refused because of overload.', 'reason',
     () => sources.shedding.refused)
   // Checked for each reading: no probe may ask for readiness.
-  gauge('trivet_state_store_ready', 'Whether the state store was reached when the metrics were read.', [],
+  gauge('trivet_state_store_ready', 'Whether the state store took a write when the metrics were read.', [],
     async (metric) => metric.set(Number(await sources.isStoreReady())), 'min')
   gauge('trivet_broadcast_ready', 'Whether changes and messages pass between this replica and others.', [],
     (metric) => metric.set(Number(sources.isBroadcastReady())), 'min')

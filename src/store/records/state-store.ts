@@ -71,7 +71,7 @@ export interface StateStore {
   delete (key: StateKey): Promise<boolean>
   /** The names of an owner's live records, each with its expiry. Not a use. */
   list (owner: string): Promise<ReadonlyMap<string, number>>
-  /** Rejects with a StoreUnavailable if the store does not answer now. */
+  /** Writes. Rejects with a StoreUnavailable if the store takes no writes now. */
   check (): Promise<void>
   /** Waits for the calls in progress, then releases all resources. Idempotent. Later calls reject. */
   close (): Promise<void>

@@ -19,10 +19,10 @@ const FRAME = /^\s+at /
 /** The codes of errors whose messages quote what was sent: those of data and of constraints. */
 const QUOTES_DATA = /^2[23]...$/
 /**
- * The codes of mistakes in statements and in their data: a name may be too long for an index. A missing right
- * is no mistake: an operator may give it back.
+ * The codes of mistakes in statements and in their data: a name may be too long for an index. A missing
+ * right, table or function is no mistake: an operator may bring it back.
  */
-const IS_MISTAKE = /^(?:22...|42(?!501)...|54000)$/
+const IS_MISTAKE = /^(?:22...|42(?!501|P01|883)...|54000)$/
 
 /** For `catch` of a promise. */
 export function throwPostgresError (error: unknown): never { throw toPostgresError(error) }

@@ -1,5 +1,6 @@
 // The statements of the store of records. Each operation is one of them.
 
+import { toFindMissingRights } from './schema/rights.ts'
 import type { SchemaNames } from './schema/schema.ts'
 import { STANDBY_MARK, NOW_MS, toStatement } from './statement.ts'
 
@@ -151,6 +152,7 @@ export function createRecordStatements (names: SchemaNames) {
     list: toStatement(`
       SELECT name, expires_at FROM ${records} WHERE owner = $1 AND expires_at > ${NOW_MS}
     `),
-    check: toStatement("SELECT current_setting('transaction_read_only')")
+    /** Returns the role and a right for each one that it lacks. */
+    findMissingRights: toStatement(toFindMissingRights(names))
   }
 }

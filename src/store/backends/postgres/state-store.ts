@@ -1,13 +1,18 @@
 // Records in PostgreSQL: a row for each.
 
 import { StoreUnavailable, type StateStore } from '../../records/state-store.ts'
+import { PROBE_NAME, probeWrites } from '../../records/write-probe.ts'
 import { createCreations } from './creations.ts'
 import { PostgresError, throwAsUnavailable } from './postgres-error.ts'
 import { createRecordStatements } from './record-statements.ts'
 import { createReads, readRecord } from './reads.ts'
 import { createReplacements } from './replacements.ts'
+import { describeMissingRights } from './schema/rights.ts'
 import type { SchemaNames } from './schema/schema.ts'
 import { readNumber, readText, type StatementRunner } from './statement.ts'
+
+const PROBE_KEY = { owner: PROBE_NAME, name: PROBE_NAME }
+const MISSING_RIGHT = '42501'
 
 /** Closing the store does not close the connections. */
 export function openPostgresStateStore (runner: StatementRunner, names: SchemaNames): StateStore {
@@ -25,7 +30,7 @@ export function openPostgresStateStore (runner: StatementRunner, names: SchemaNa
     return await promise.catch(throwAsUnavailable).finally(() => { underWay.delete(promise) })
   }
 
-  return {
+  const store: StateStore = {
     create: async (key, value, lifetime, limit) => await attempt(
       async () => await creations.create(key, value, lifetime, limit)
     ),
@@ -49,13 +54,18 @@ export function openPostgresStateStore (runner: StatementRunner, names: SchemaNa
       const rows = await runner.run(statements.list, [owner])
       return new Map(rows.map(([name, expiresAt]) => [readText(name), readNumber(expiresAt)]))
     }),
-    check: async () => await attempt(async () => {
-      const [[isReadOnly] = []] = await runner.run(statements.check)
-      if (isReadOnly !== 'off') throw new PostgresError('PostgreSQL takes no writes', '25006')
-    }),
+    async check () {
+      // Rights first: a table that no probe writes may lack them, and all are named at once.
+      await attempt(async () => {
+        const problem = describeMissingRights(await runner.run(statements.findMissingRights), names)
+        if (problem !== undefined) throw new PostgresError(problem, MISSING_RIGHT)
+      })
+      await probeWrites(store, PROBE_KEY)
+    },
     async close () {
       isClosed = true
       await Promise.allSettled(underWay)
     }
   }
+  return store
 }

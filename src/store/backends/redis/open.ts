@@ -8,6 +8,7 @@ import { createRedisCallCounter, loadCount } from './call-counter.ts'
 import { openRedis } from './connection.ts'
 import { createRedisDueTimes } from './due-times.ts'
 import { createRedisEventLog } from './event-log.ts'
+import { toProbeOwners } from './probe-owners.ts'
 import { ReplicaAcks } from './replica-acks.ts'
 import { openRedisStateStore } from './state-store.ts'
 
@@ -27,7 +28,9 @@ export const openRedisBackend: OpenBackend = async (url, options) => {
       onError: createOutageLog({ log, message: 'changes and messages are not passed on to other replicas' })
     })
     const acks = redis.isNamed && new ReplicaAcks(redis.commands, prefix, redis.isNamed)
-    const store = openRedisStateStore(redis.commands, { prefix, acks })
+    const store = openRedisStateStore(redis.commands, {
+      prefix, acks, findProbeOwners: () => toProbeOwners(redis.commands)
+    })
     const eventLog = createRedisEventLog(redis.commands, { prefix, ...eventLogLimits })
     const callCounter = createRedisCallCounter(redis.commands, {
       prefix,

@@ -5,6 +5,7 @@ import { random } from '../../../base/time.ts'
 import {
   StoreUnavailable, type StateKey, type StateRecord, type StateStore
 } from '../../records/state-store.ts'
+import { PROBE_NAME, probeWrites } from '../../records/write-probe.ts'
 import { throwUnavailable } from './redis-error.ts'
 import type { ReplicaAcks } from './replica-acks.ts'
 import {
@@ -14,7 +15,6 @@ import {
 
 /** A connection to one server or to a cluster. It rejects in time, and sends no command twice. */
 interface RedisCommands extends ScriptRunner {
-  ping (): Promise<unknown>
   /** Absent for a cluster, which has several. */
   readonly stream?: Pick<Writable, 'cork' | 'uncork'>
 }
@@ -27,11 +27,13 @@ interface RedisStateStoreOptions {
    * other: the one that did it may not have been.
    */
   readonly acks?: ReplicaAcks | undefined
+  /** Returns an owner of records for each master that is to take writes. One by default. */
+  readonly findProbeOwners?: () => readonly string[]
 }
 
 /** Closing the store does not close the client. */
 export function openRedisStateStore (
-  client: RedisCommands, { prefix, acks }: RedisStateStoreOptions
+  client: RedisCommands, { prefix, acks, findProbeOwners = () => [PROBE_NAME] }: RedisStateStoreOptions
 ): StateStore {
   const underWay = new Set<Promise<unknown>>()
   let closed = false
@@ -71,7 +73,7 @@ export function openRedisStateStore (
     return await runScript(client, script, [`${live}:${name}`, live], [name, ...args])
   }
 
-  return {
+  const store: StateStore = {
     create: async (key, value, { idleMs, endsAt }, limit) => await attempt(async () => {
       // Random, so that a new record never has the version of a deleted one.
       const version = random.uuid()
@@ -112,12 +114,18 @@ export function openRedisStateStore (
       } while (cursor !== '0')
       return expiries
     }),
-    check: async () => await attempt(async () => { await client.ping() }),
+    async check () {
+      // Each master is asked at once: the answer then needs no more time than that of one.
+      await Promise.all(findProbeOwners().map(async (owner) => {
+        await probeWrites(store, { owner, name: PROBE_NAME })
+      }))
+    },
     async close () {
       closed = true
       await Promise.allSettled(underWay)
     }
   }
+  return store
 }
 
 function readNumber (reply: unknown): number {

@@ -26,10 +26,13 @@ t.test('drops data that messages quote', (t) => {
 })
 
 t.test('a mistake in a statement is no outage', (t) => {
-  for (const code of ['42P01', '42601', '22P02', '54000']) {
+  for (const code of ['42703', '42601', '22P02', '54000']) {
     t.throws(() => throwAsUnavailable(errorOf('a', { code })), { name: 'PostgresError', code })
   }
-  const outages = [undefined, '57014', '55P03', '53300', '53100', '25006', '42501', '40001', 'ECONNREFUSED']
+  const outages = [
+    undefined, '57014', '55P03', '53300', '53100', '25006', '42501', '42P01', '42883', '3F000', '40001',
+    'ECONNREFUSED'
+  ]
   for (const code of outages) {
     t.throws(() => throwAsUnavailable(errorOf('a', { code })), { name: 'StoreUnavailable', cause: { code } })
   }

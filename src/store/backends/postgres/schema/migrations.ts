@@ -2,6 +2,7 @@
 
 import { toPostgresError } from '../postgres-error.ts'
 import type { Connection } from '../connections/postgres-connection.ts'
+import { describeMissingRights, toFindMissingRights, toLack } from './rights.ts'
 import { SCHEMA_VERSION, toColumns, toFunctions, toLock, type SchemaNames } from './schema.ts'
 import { toMigration } from './schema-text.ts'
 import { quoteText, readNumber, readText, type AnswerRow } from '../statement.ts'
@@ -11,7 +12,6 @@ const MIGRATION_LIMITS = "SET LOCAL lock_timeout = '4s'; SET LOCAL statement_tim
 /** In the form of `server_version_num`. */
 const OLDEST_SERVER = 120_000
 const MISSING_RIGHT = '42501'
-const TABLE_RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE']
 /** Another one made the schema at the same time. */
 const IS_CONFLICT = /^(?:23505|42P06|42P07|42723|40...|XX000)$/
 const LOCKED = '55P03'
@@ -48,7 +48,8 @@ export async function prepareSchema (connection: Connection, names: SchemaNames)
     if (error instanceof MigrationError) throw error
     const cause = toPostgresError(error)
     if (cause.code === MISSING_RIGHT) {
-      throw lacksRights(names, role, `it may not create or use the schema ${names.schema}`)
+      const missing = `it may not create or use the schema ${names.schema}`
+      throw new MigrationError(toLack(names.schema, role, missing))
     }
     const code = cause.code ?? ''
     const isPassing = !connection.isOpen || code === LOCKED || IS_CONFLICT.test(code) || IS_ENDING.test(code)
@@ -152,34 +153,7 @@ async function checkParts (connection: Connection, names: SchemaNames): Promise<
   throw new MigrationError(toForeign(names.schema, missing.map(([part]) => readText(part)).join(', ')))
 }
 
-/** Says all that is missing: each round of granting rights takes an operator's time. */
 async function checkRights (connection: Connection, names: SchemaNames): Promise<void> {
-  const { schema, versions, createRecords, countCalls, ...tables } = names
-  const ofTable = (table: string, right: string) => toNeed('table', table, right)
-  const needs = [
-    ...Object.values(tables).flatMap((table) => TABLE_RIGHTS.map((right) => ofTable(table, right))),
-    ofTable(versions, 'SELECT'),
-    toNeed('function', 'pg_logical_emit_message(boolean,text,text)', 'EXECUTE')
-  ]
-  const rows = await connection.runText(`
-    SELECT current_user, need FROM (VALUES ${needs.join(', ')}) AS needs(has, need) WHERE NOT has
-    UNION ALL
-    SELECT current_user, 'EXECUTE on ' || p.oid::regprocedure FROM pg_proc AS p
-    JOIN pg_namespace AS n ON n.oid = p.pronamespace
-    WHERE n.nspname = ${quoteText(schema)} AND NOT has_function_privilege(p.oid, 'EXECUTE')
-  `)
-  const [[role] = []] = rows
-  if (role !== undefined) {
-    throw lacksRights(names, readText(role), rows.map(([, need]) => readText(need)).join(', '))
-  }
-}
-
-function toNeed (kind: 'table' | 'function', name: string, right: string): string {
-  const has = `has_${kind}_privilege(${quoteText(name)}, '${right}')`
-  return `(${has}, ${quoteText(`${right} on ${name}`)})`
-}
-
-function lacksRights ({ schema }: SchemaNames, role: string, missing: string): Error {
-  return new MigrationError(`the role ${role} lacks rights (${missing}). Run "npx trivet state schema ` +
-    `--prefix ${schema} --role ${role}", and apply the SQL as the owner of the database`)
+  const problem = describeMissingRights(await connection.runText(toFindMissingRights(names)), names)
+  if (problem !== undefined) throw new MigrationError(problem)
 }

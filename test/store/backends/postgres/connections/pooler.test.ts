@@ -74,7 +74,7 @@ if (hasPostgresServer(t) && hasPgbouncer(t)) {
     })
     t.strictSame([timeout, level], ['1001ms', 'warning'])
     await server.sql('ALTER TABLE limited.records RENAME TO away')
-    await t.rejects(store.read(toKey('a')), { code: '42P01' }, 'a mistake ends its transaction')
+    await t.rejects(store.read(toKey('a')), { cause: { code: '42P01' } }, 'an error ends its transaction')
     await server.sql('ALTER TABLE limited.away RENAME TO records')
     t.equal(textOf(await store.read(toKey('a'))), '0')
     server.freeze()
