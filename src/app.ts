@@ -291,8 +291,12 @@ async function openEras (
     replies,
     pipelineDependencies,
     answerDependencies,
-    openKeptRound
+    openKeptRound,
+    signal: lifecycle.signal
   }
-  if (config.legacy === 'on') eras.unshift(await lifecycle.open(openLegacyEra(eraParts).catch(failStart)))
+  if (config.legacy === 'on') {
+    const opening = openLegacyEra(eraParts).catch((error: unknown) => failStart(error, config.stateUrl))
+    eras.unshift(await lifecycle.open(opening))
+  }
   return { pipeline, toolRuns, eras, subscriptions }
 }

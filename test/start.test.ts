@@ -107,7 +107,7 @@ t.test('a Redis that connects and then is too slow ends the start with one line'
     TRIVET_CATALOG: await writeCatalog(t, {}), TRIVET_STATE_URL: url, TRIVET_SECRETS: SECRETS
   }), 'the exit', 20_000)
   t.equal(code, 1)
-  t.match(stderr, /^The state of TRIVET_STATE_URL failed during the start: Command timed out\n$/)
+  t.match(stderr, /^The state of TRIVET_STATE_URL at 127.0.0.1:\d+ failed during the start: Command timed out\n$/)
 })
 
 t.test('a failed start is one record of level 60 with its problems, and leaves no folder', async (t) => {

@@ -18,7 +18,7 @@ import { CheckedPart } from '../http/readiness.ts'
 import { partOf } from '../limits/limits.ts'
 import { ConfigError, type ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedBackend } from '../store/backends/backend.ts'
-import { openBackend } from '../store/backends/url-schemes.ts'
+import { openBackend, toPlace } from '../store/backends/url-schemes.ts'
 import type { Broadcast } from '../store/changes/broadcast.ts'
 import { EVENT_LOG_LIMITS } from '../store/changes/event-log.ts'
 import { StoreUnavailable } from '../store/records/state-store.ts'
@@ -142,8 +142,9 @@ export function toCheckedParts ({ dependencies }: Snapshot): CheckedPart[] {
 }
 
 /** Says why the state ends the start: it opened, but answers too slowly or not at all. */
-export function failStart (error: unknown): never {
+export function failStart (error: unknown, stateUrl: string): never {
   if (!(error instanceof StoreUnavailable)) throw error
-  const problem = `The state of TRIVET_STATE_URL failed during the start: ${messageOf(error.cause)}`
+  const where = `The state of TRIVET_STATE_URL at ${toPlace(stateUrl)}`
+  const problem = `${where} failed during the start: ${messageOf(error.cause)}`
   throw new StartError(problem, { cause: error })
 }

@@ -1,6 +1,6 @@
 // Tries again what failed, after pauses that grow.
 
-import { random, timers } from './time.ts'
+import { clock, random, timers } from './time.ts'
 
 interface Pauses {
   /** The longest first pause, in milliseconds. It doubles with each attempt. */
@@ -44,6 +44,14 @@ export async function retry<T> (work: (attempt: number) => Promise<T>, options: 
     }
     await timers.pause(pauseAfter(attempt, options), { ref, ...signal && { signal } })
   }
+}
+
+/** Does the work until it succeeds, for a time in milliseconds. Rejects as `retry` does. */
+export async function retryFor<T> (
+  ms: number, work: () => Promise<T>, { mayRetry = () => true, ...options }: RetryOptions
+): Promise<T> {
+  const endsAt = clock.monotonic() + ms
+  return await retry(work, { ...options, mayRetry: (error) => clock.monotonic() < endsAt && mayRetry(error) })
 }
 
 /** The pauses between the attempts of writers whose updates of one record conflict. */

@@ -14,6 +14,7 @@ import type { EraSupport } from '../request/pipeline/request-context.ts'
 import type { Broadcast } from '../store/changes/broadcast.ts'
 import type { EventLog } from '../store/changes/event-log.ts'
 import type { Subscriptions } from '../store/changes/subscriptions.ts'
+import { untilAvailable } from '../store/records/start-wait.ts'
 import { StoreUnavailable, type StateStore } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
 import { createLegacyEra } from './http/era.ts'
@@ -54,21 +55,23 @@ interface LegacyDependencies {
   readonly sealer: Sealer
   /** Opens the round of a call that may be kept: its questions are asked by the requests that wait for it. */
   readonly openKeptRound: EraSupport['openRound']
+  /** Ends the opening, which waits for a store that is away, when it aborts. */
+  readonly signal: AbortSignal
 }
 
 export async function openLegacyEra (dependencies: LegacyDependencies): Promise<Era> {
   const {
     config, changingLists, log, catalog, methods, pipelineDependencies, answerDependencies, replies, store,
-    broadcast, eventLog, subscriptions, scopeGroups, tokenWatch, sealer, openKeptRound
+    broadcast, eventLog, subscriptions, scopeGroups, tokenWatch, sealer, openKeptRound, signal
   } = dependencies
   const { openStreams, keepAlive } = answerDependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
   const messages = new SessionMessages(broadcast, onError)
-  const clock = await openSharedClock(broadcast).catch((error: unknown) => {
-    throw new StoreUnavailable(error)
-  })
+  const clock = await untilAvailable(async () => (
+    await openSharedClock(broadcast).catch((error: unknown) => { throw new StoreUnavailable(error) })
+  ), signal)
   const endedSessions = await openEndedSessions(store, messages, {
-    onError, maxPerOwner: config.maxSessionsPerCaller
+    onError, maxPerOwner: config.maxSessionsPerCaller, signal
   })
   const sessions = new Sessions({ sealer, ended: endedSessions, ttlMs: config.sessionTtlMs })
   const settings = createSessionSettings(store, messages, {

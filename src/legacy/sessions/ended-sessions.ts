@@ -5,6 +5,7 @@ import { clock, timers } from '../../base/time.ts'
 import { Limit, ShareUsed } from '../../limits/limits.ts'
 import { createLocalListeners } from '../../store/changes/local-listeners.ts'
 import { createShares, EMPTY_VALUE } from '../../store/records/shares.ts'
+import { untilAvailable } from '../../store/records/start-wait.ts'
 import type { StateRecord, StateStore } from '../../store/records/state-store.ts'
 import type { SessionMessages } from './session-messages.ts'
 import { holderIn, type Session } from './session.ts'
@@ -28,6 +29,8 @@ interface EndedSessionsOptions {
   readonly maxEnded?: number
   /** How many ends of the sessions of one principal are remembered. 100,000 by default. */
   readonly maxPerOwner?: number
+  /** Ends the wait for a store that is away, when it aborts. */
+  readonly signal?: AbortSignal
 }
 
 const OWNER = 'ended-sessions'
@@ -37,7 +40,7 @@ const REMOVE_EXPIRED_EVERY_MS = 60_000
 /** Resolves when the sessions that ended before are loaded from the store. */
 export async function openEndedSessions (
   store: StateStore, messages: SessionMessages,
-  { onError, now = clock.now, maxEnded, maxPerOwner = MAX_PER_OWNER }: EndedSessionsOptions
+  { onError, now = clock.now, maxEnded, maxPerOwner = MAX_PER_OWNER, signal }: EndedSessionsOptions
 ): Promise<EndedSessions> {
   const expiries = new Map<string, number>()
   const listeners = createLocalListeners<string>()
@@ -79,7 +82,7 @@ export async function openEndedSessions (
     for (const [id, expiresAt] of expiries) if (expiresAt <= now()) expiries.delete(id)
   }, REMOVE_EXPIRED_EVERY_MS).unref()
 
-  await loadAll()
+  await untilAvailable(loadAll, signal)
   return {
     has: (id) => expiries.has(id),
     onEnd (listener) { listeners.add(listener) },

@@ -25,6 +25,12 @@ export function isSharedUrl (url: string): boolean {
   return findBackend(url)?.isShared === true
 }
 
+/** The hosts of the URL, or its folder, for messages: without a user, a password and options. */
+export function toPlace (url: string): string {
+  const [, hosts] = /^[^:/]+:\/\/(?:[^/?#]*@)?([^/?#]+)/.exec(url) ?? []
+  return hosts ?? url
+}
+
 /** Rejects if no backend has a URL of this form, or if the backend rejects. */
 export async function openBackend (url: string, options: BackendOptions): Promise<OpenedBackend> {
   const backend = findBackend(url)

@@ -1,9 +1,10 @@
 import { unlessAborted, withinDeadline } from '../../../base/deadline.ts'
 import { createOutageLog } from '../../../base/outage-log.ts'
-import { retry } from '../../../base/retry.ts'
+import { retry, retryFor } from '../../../base/retry.ts'
 import { messageOf } from '../../../base/words.ts'
 import { createLocalCallCounter } from '../../../limits/local-call-counter.ts'
 import { EVENT_LOG_LIMITS } from '../../changes/event-log.ts'
+import { START_RETRY, START_WAIT_MS } from '../../records/start-wait.ts'
 import { toOpenedBackend, type BackendOptions, type OpenBackend } from '../backend.ts'
 import { readPostgresUrl, type PostgresAddress } from './connections/address.ts'
 import { openPostgresBroadcast } from './broadcast.ts'
@@ -11,17 +12,15 @@ import { createPostgresCallCounter } from './call-counter.ts'
 import { connect, createTarget, type PostgresTarget } from './connections/connection.ts'
 import { createPostgresDueTimes } from './due-times.ts'
 import { createPostgresEventLog } from './event-log.ts'
-import { findRisk, prepareSchema, MigrationError } from './schema/migrations.ts'
+import { prepareSchema, MigrationError } from './schema/migrations.ts'
 import { Pool } from './connections/pool.ts'
-import { PostgresError, toPostgresError } from './postgres-error.ts'
+import { isMistake, PostgresError, toPostgresError } from './postgres-error.ts'
 import { toNames, type SchemaNames } from './schema/schema.ts'
 import type { Connection } from './connections/postgres-connection.ts'
 import { openPostgresStateStore } from './state-store.ts'
 import { createSweep } from './sweep.ts'
 import { readTls } from './connections/tls.ts'
 
-/** How long connecting may take when the service starts, in milliseconds. */
-const CONNECT_DEADLINE_MS = 5000
 /** How long the schema may take. A migration waits for that of another replica. */
 const PREPARE_DEADLINE_MS = 30_000
 const toLateError = () => (
@@ -29,7 +28,6 @@ const toLateError = () => (
 )
 /** The connections for statements. One more listens. */
 const POOL_SIZE = 7
-const RETRY = { firstMs: 100, maxMs: 500 }
 /** No attempt helps: the password, the user or the database is wrong. */
 const IS_WRONG = /^(?:28...|3D000)$/
 
@@ -40,7 +38,21 @@ export const openPostgresBackend: OpenBackend = async (url, options) => {
   const warn = (problem: string) => { options.log.warn({}, `PostgreSQL: ${problem}`) }
   const target = createTarget(address, await readTls(address), warn)
   await makeReady(target, names, warn, options.signal)
-  return await openParts(target, names, options)
+  return await openReady(target, names, options)
+}
+
+/** The server may go away after the schema was checked: it is waited for as before that. */
+async function openReady (target: PostgresTarget, names: SchemaNames, options: BackendOptions) {
+  const { signal } = options
+  const mayRetry = (error: unknown) => signal?.aborted !== true && !isMistake(error)
+  try {
+    return await retryFor(START_WAIT_MS, async () => await openParts(target, names, options), {
+      ...START_RETRY, mayRetry, ...signal && { signal }
+    })
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw unreachableError(target.address, toPostgresError(error))
+  }
 }
 
 /** Tries again what another replica, or the end of a connection, has disturbed. */
@@ -60,7 +72,7 @@ async function makeReady (
       await connection.close()
     }
   }, {
-    ...RETRY,
+    ...START_RETRY,
     signal: over.signal,
     mayRetry (error) {
       if (!(error instanceof MigrationError)) return false
@@ -80,8 +92,7 @@ async function makeReady (
 async function prepare (
   connection: Connection, names: SchemaNames, warn: (problem: string) => void
 ): Promise<void> {
-  await prepareSchema(connection, names)
-  const risk = await findRisk(connection)
+  const risk = await prepareSchema(connection, names)
   if (risk !== undefined) warn(risk)
 }
 
@@ -123,7 +134,7 @@ async function connectFirst (target: PostgresTarget, signal?: AbortSignal): Prom
   let lastError: PostgresError | undefined
   const over = new AbortController()
   const connecting = retry(async () => await connect(target), {
-    ...RETRY,
+    ...START_RETRY,
     signal: signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]),
     mayRetry (error) {
       lastError = toPostgresError(error)
@@ -131,7 +142,7 @@ async function connectFirst (target: PostgresTarget, signal?: AbortSignal): Prom
     }
   })
   try {
-    return await withinDeadline(connecting, CONNECT_DEADLINE_MS, () => new Error('it does not answer'))
+    return await withinDeadline(connecting, START_WAIT_MS, () => new Error('it does not answer'))
   } catch (error) {
     over.abort()
     connecting.then((connection) => connection.destroy(), () => {})

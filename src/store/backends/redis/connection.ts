@@ -4,10 +4,12 @@
 import { isIP } from 'node:net'
 import { Cluster, Redis, type Command } from 'ioredis'
 import { clock, random, timers } from '../../../base/time.ts'
+import { messageOf, toError } from '../../../base/words.ts'
 import { readRedisUrl, type RedisAddress } from './address.ts'
 import { ClusterSubscriber } from './cluster-subscriber.ts'
-import { toRedisError } from './redis-error.ts'
+import { isNotConnected, RedisError, toRedisError } from './redis-error.ts'
 import { isNamedByMost } from './sentinel-votes.ts'
+import { assertVersion, toPlaces, toStartError } from './start-errors.ts'
 
 type RedisClient = Redis | Cluster
 type Client = RedisClient | ClusterSubscriber
@@ -48,8 +50,11 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions) {
   const clients = [commands, subscriber]
   for (const client of clients) {
     const fail = (error: unknown) => {
-      lastError = toRedisError(error)
-      onError(lastError)
+      const redisError = toRedisError(error)
+      if (lastError === undefined || !isNotConnected(redisError)) lastError = redisError
+      onError(redisError)
+      // The driver would go on with the first database, which may be of another service.
+      if (redisError.command === 'select') client.disconnect(true)
     }
     // Without a listener for `error` the driver writes to the console, or throws. The other two events are of
     // the nodes of a cluster.
@@ -74,18 +79,20 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions) {
       try {
         await Promise.all(clients.map(async (client) => await connect(client, deadlineMs)))
       } catch {
-        throw unreachableError(address, deadlineMs, lastError ?? new Error('it does not answer'))
+        const problem = `no Redis is reachable at ${toPlaces(address)} within ${deadlineMs} ms`
+        throw toStartError(problem, lastError ?? new Error('it does not answer'))
       }
+      await assertVersion(commands, address)
+    },
+    /** Returns an error for operators, after Redis was reached and went away, or refused something. */
+    toUnreachable (error: unknown): Error {
+      const { cause } = toError(error)
+      const reason = cause instanceof RedisError ? cause : lastError ?? toError(cause)
+      return toStartError(`Redis at ${toPlaces(address)}: ${messageOf(error)}`, reason)
     },
     /** Idempotent. Commands in progress reject. */
     async close (): Promise<void> { await Promise.all(clients.map(disconnect)) }
   }
-}
-
-function unreachableError ({ hosts }: RedisAddress, deadlineMs: number, cause: Error): Error {
-  const places = hosts.map(({ host, port }) => `${host}:${port}`).join(', ')
-  const problem = `no Redis is reachable at ${places} within ${deadlineMs} ms (${cause.message})`
-  return new Error(`TRIVET_STATE_URL: ${problem}. Start it, or correct the setting`, { cause })
 }
 
 type Purpose = 'commands' | 'subscriber'

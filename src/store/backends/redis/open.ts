@@ -2,6 +2,7 @@ import { unlessAborted } from '../../../base/deadline.ts'
 import { createOutageLog } from '../../../base/outage-log.ts'
 import { createLocalCallCounter } from '../../../limits/local-call-counter.ts'
 import { EVENT_LOG_LIMITS } from '../../changes/event-log.ts'
+import { START_WAIT_MS } from '../../records/start-wait.ts'
 import { toOpenedBackend, type OpenBackend } from '../backend.ts'
 import { openRedisBroadcast } from './broadcast.ts'
 import { createRedisCallCounter, loadCount } from './call-counter.ts'
@@ -12,9 +13,6 @@ import { toProbeOwners } from './probe-owners.ts'
 import { ReplicaAcks } from './replica-acks.ts'
 import { openRedisStateStore } from './state-store.ts'
 
-/** How long connecting may take when the service starts, in milliseconds. */
-const CONNECT_DEADLINE_MS = 5000
-
 /** All members share two connections: one for commands, one subscriber. */
 export const openRedisBackend: OpenBackend = async (url, options) => {
   const { log, prefix, eventLogLimits = EVENT_LOG_LIMITS, signal } = options
@@ -22,11 +20,11 @@ export const openRedisBackend: OpenBackend = async (url, options) => {
   // All databases of a server share its channels, so the name of the channel contains the database.
   const channelPrefix = redis.db === 0 ? prefix : `${prefix}:${redis.db}`
   try {
-    await unlessAborted(redis.ready(CONNECT_DEADLINE_MS), signal)
+    await unlessAborted(redis.ready(START_WAIT_MS), signal)
     const broadcast = await openRedisBroadcast(redis, {
       channel: `${channelPrefix}:broadcast`,
       onError: createOutageLog({ log, message: 'changes and messages are not passed on to other replicas' })
-    })
+    }).catch((error: unknown) => { throw redis.toUnreachable(error) })
     const acks = redis.isNamed && new ReplicaAcks(redis.commands, prefix, redis.isNamed)
     const store = openRedisStateStore(redis.commands, {
       prefix, acks, findProbeOwners: () => toProbeOwners(redis.commands)

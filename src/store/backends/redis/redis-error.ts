@@ -23,6 +23,17 @@ const MIN_LENGTH = 3
 const QUOTED = /'[^']*'|`[^`]*`|"[^"]*"/g
 const FRAME = /^\s+at /
 
+const NOT_CONNECTED = 'Redis is not connected'
+/** What operators read instead: the driver names its own options, and Redis those of clients. */
+const PLAIN_TEXTS: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^Stream isn't writeable/, NOT_CONNECTED],
+  [/^Reached the max retries per request/, 'the connection to Redis was lost'],
+  [/^NOAUTH /, 'NOAUTH: Redis asks for a password']
+]
+
+/** Whether the error follows from an earlier one, which has the reason. */
+export function isNotConnected ({ message }: RedisError): boolean { return message === NOT_CONNECTED }
+
 /** For `catch` of a promise. */
 export function throwRedisError (error: unknown): never { throw toRedisError(error) }
 
@@ -45,7 +56,9 @@ export function toRedisError (error: unknown): RedisError {
 function readMessage (error: Error): string {
   if (error instanceof AggregateError) return error.errors.map((one) => toRedisError(one).message).join(', ')
   const last = 'lastNodeError' in error ? error.lastNodeError : undefined
-  return last instanceof Error ? `${error.message} (${toRedisError(last).message})` : error.message
+  if (last instanceof Error) return `${error.message} (${toRedisError(last).message})`
+  const [, text = error.message] = PLAIN_TEXTS.find(([pattern]) => pattern.test(error.message)) ?? []
+  return text
 }
 
 function readCommand (error: Error): { readonly name?: unknown, readonly args: readonly string[] } {

@@ -32,11 +32,13 @@ export class MigrationError extends Error {
 }
 
 /**
- * Rejects with a MigrationError: if the role may not create the schema, if it lacks a right, if
- * this release is too old for the schema, if the server is too old, or if the database cannot store every
- * text.
+ * Resolves to what `findRisk` returns. Rejects with a MigrationError: if the role may not create the schema,
+ * if it lacks a right, if this release is too old for the schema, if the server is too old, or if the
+ * database cannot store every text.
  */
-export async function prepareSchema (connection: Connection, names: SchemaNames): Promise<void> {
+export async function prepareSchema (
+  connection: Connection, names: SchemaNames
+): Promise<string | undefined> {
   let role = ''
   try {
     role = await checkServer(connection)
@@ -44,6 +46,7 @@ export async function prepareSchema (connection: Connection, names: SchemaNames)
     if (version < SCHEMA_VERSION) await migrate(connection, names)
     await checkParts(connection, names)
     await checkRights(connection, names)
+    return await findRisk(connection)
   } catch (error) {
     if (error instanceof MigrationError) throw error
     const cause = toPostgresError(error)
@@ -114,9 +117,8 @@ async function findVersion (connection: Connection, names: SchemaNames): Promise
 function readVersion ([version, oldestUser]: AnswerRow, { schema }: SchemaNames): number {
   if (readNumber(oldestUser) > SCHEMA_VERSION) {
     const problem = `the schema ${schema} has version ${readNumber(version)}, made by a later release`
-    throw new MigrationError(
-      `${problem}; this release knows version ${SCHEMA_VERSION}. Run the later release`
-    )
+    throw new MigrationError(`${problem}; this release knows version ${SCHEMA_VERSION}. Run a release that ` +
+      `knows version ${readNumber(oldestUser)} or later, or restore a copy of the database from before`)
   }
   return readNumber(version)
 }
