@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import t, { type Test } from 'tap'
@@ -254,6 +255,10 @@ for (const [first, second] of PAIRS) {
     await until(() => logLines(service, 'begun').length === 1, 'the call')
     const stopped = service.stop(first)
     await until(() => logLines(service, 'shutting down').length === 1, 'the shutdown')
+    // A signal that follows at once is the same one, passed on by a parent.
+    service.child.kill(second)
+    await pause(700)
+    t.equal(logLines(service, `second ${second}, exiting`).length, 0)
     service.child.kill(second)
     t.equal(await within(stopped, 'the exit', 20_000), 1)
     t.match(logLines(service).at(-1), { level: 50, msg: `second ${second}, exiting` }, 'and no line is lost')

@@ -4,12 +4,18 @@ import { closeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
-import { timers } from '../base/time.ts'
+import { clock, timers } from '../base/time.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import { flushLog } from '../ops/log/log.ts'
 
 /** The time for closing after the deadline of the requests, in milliseconds. */
 export const CLOSING_MARGIN_MS = 3000
+
+/**
+ * A supervisor signals the whole group of processes, and npm passes the signal on to the service again. A
+ * signal within this time of the first is the same one, in milliseconds. A person takes longer.
+ */
+const REPEAT_MS = 500
 
 /** How often the service looks whether npm, if that has started it, still runs. In milliseconds. */
 const PARENT_CHECK_MS = 500
@@ -26,12 +32,22 @@ const NOT_HANDLED = [
 /** Sent by a terminal or a supervisor to all processes of the service. Only the parent acts on them. */
 const OF_PARENT = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const
 
+/** A second one of these ends the process at once. */
+const OF_GROUP = ['SIGINT', 'SIGTERM'] as const
+
 /** The standard streams that were a terminal at the start. */
 const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor))
 /** A terminal that is closed sends SIGHUP. The service must not outlive it and hold the port. */
 export const hasTerminal = terminals.includes(0)
 
 let hasBegun = false
+let begunAt = Infinity
+
+function begin (): void {
+  if (hasBegun) return
+  hasBegun = true
+  begunAt = clock.monotonic()
+}
 
 /** Whether the end of the process has begun. */
 export function isClosing (): boolean {
@@ -63,13 +79,27 @@ export function endGracefully ({ logger, guard, delay, isWorker, close }: EndOpt
   const left = isWorker ? OF_PARENT : hasTerminal ? [] : ['SIGHUP' as const]
   // Profilers and heap dumps are asked for with SIGUSR2, which ends a process without a handler.
   process.on('SIGUSR2', () => {})
-  const grace = closeWithGrace({ delay, logger, skip: [...NOT_HANDLED, ...left] }, async ({ signal }) => {
-    hasBegun = true
+  let received: NodeJS.Signals | undefined
+  const skip = [...NOT_HANDLED, ...OF_GROUP, ...left]
+  const grace = closeWithGrace({ delay, logger, skip }, async ({ signal = received }) => {
+    begin()
     if (signal !== undefined) logger.info({ signal }, 'shutting down')
     const exitCode = await close(signal)
     await flushLog(logger)
     process.exit(hasFailed ? 1 : exitCode)
   })
+  for (const signal of isWorker ? [] : OF_GROUP) {
+    process.on(signal, () => {
+      if (!hasBegun) {
+        received = signal
+        begin()
+        grace.close()
+      } else if (clock.monotonic() - begunAt >= REPEAT_MS) {
+        logger.error(`second ${signal}, exiting`)
+        process.exit(1)
+      }
+    })
+  }
   process.on('uncaughtException', (err) => {
     if (guard.take(err)) {
       logger.error({ err }, 'a module of a catalog that is not served threw an error that nobody caught')
@@ -102,6 +132,8 @@ export function endWithNpm (logger: Logger): void {
   const timer = timers.setInterval(() => {
     if (process.ppid === parent) return
     timers.clear(timer)
+    // The group was signalled: npm got the same signal as the service.
+    if (hasBegun) return
     logger.info({ script }, 'the npm command that started the service has ended')
     process.kill(pid, 'SIGTERM')
   }, PARENT_CHECK_MS).unref()

@@ -1,19 +1,11 @@
 // Opens the folder of the LMDB store and the databases in it. No other file loads the driver.
 
-import {
-  accessSync, closeSync, constants, existsSync, openSync, readdirSync, readSync, rmdirSync, rmSync, statSync
-} from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { open, type Database, type Key, type RootDatabase } from 'lmdb'
 import { makeFolder } from '../../../base/make-folder.ts'
 import { messageOf } from '../../../base/words.ts'
-
-/**
- * An LMDB file of this format has these bytes after the header of its first page: LMDB's magic number, and
- * the number of the format.
- */
-const MAGIC = Buffer.from('dec0efbe02000000', 'hex')
-const MAGIC_AT = 24
+import { findDataProblem } from './data-file.ts'
 
 /** The files of LMDB in a folder. */
 const FILES = ['data.mdb', 'lock.mdb']
@@ -115,17 +107,7 @@ function assertUsable (folder: string): void {
     if (!statSync(path).isFile()) throw new Error(`${name} is not a file`)
     accessSync(path, constants.R_OK | constants.W_OK)
   }
-  if (!hasDatabase(join(folder, 'data.mdb'))) throw new Error('data.mdb is not a database of this store')
-}
-
-/** Also `true` for a missing or empty file: a process that is killed while opening leaves an empty file. */
-function hasDatabase (path: string): boolean {
-  if (!existsSync(path) || statSync(path).size === 0) return true
-  const file = openSync(path, 'r')
-  try {
-    const start = Buffer.alloc(MAGIC_AT + MAGIC.length)
-    return readSync(file, start) === start.length && start.subarray(MAGIC_AT).equals(MAGIC)
-  } finally {
-    closeSync(file)
-  }
+  const data = join(folder, 'data.mdb')
+  const problem = existsSync(data) ? findDataProblem(data) : undefined
+  if (problem !== undefined) throw new Error(problem)
 }
