@@ -15,7 +15,7 @@ import { toValue } from '../../../helpers/state-value.ts'
 const PAGE = 4096
 const MAIN = fileURLToPath(new URL('../../../../dist/main.js', import.meta.url))
 
-t.test('a file that was cut off anywhere is a message, and never a signal', { timeout: 120_000 }, async (t) => {
+t.test('a file that was cut off anywhere is a message, and never a signal', async (t) => {
   const folder = await makeFolder(t)
   const store = openLmdbStateStore(folder)
   for (let index = 0; index < 30; index++) {
