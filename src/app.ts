@@ -294,9 +294,7 @@ async function openEras (
     openKeptRound,
     signal: lifecycle.signal
   }
-  if (config.legacy === 'on') {
-    const opening = openLegacyEra(eraParts).catch((error: unknown) => failStart(error, config.stateUrl))
-    eras.unshift(await lifecycle.open(opening))
-  }
+  const toStartError = failStart(config.stateUrl)
+  if (config.legacy === 'on') eras.unshift(await lifecycle.open(openLegacyEra(eraParts).catch(toStartError)))
   return { pipeline, toolRuns, eras, subscriptions }
 }

@@ -142,9 +142,11 @@ export function toCheckedParts ({ dependencies }: Snapshot): CheckedPart[] {
 }
 
 /** Says why the state ends the start: it opened, but answers too slowly or not at all. */
-export function failStart (error: unknown, stateUrl: string): never {
-  if (!(error instanceof StoreUnavailable)) throw error
-  const where = `The state of TRIVET_STATE_URL at ${toPlace(stateUrl)}`
-  const problem = `${where} failed during the start: ${messageOf(error.cause)}`
-  throw new StartError(problem, { cause: error })
+export function failStart (stateUrl: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof StoreUnavailable)) throw error
+    const [place, cause] = [toPlace(stateUrl), messageOf(error.cause)]
+    const problem = `The state of TRIVET_STATE_URL at ${place} failed during the start: ${cause}`
+    throw new StartError(problem, { cause: error })
+  }
 }

@@ -2,7 +2,7 @@
 // was cut off ends the process by a signal.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { findMissingPage, type Pages } from './data-pages.ts'
+import { findMissingPage, type DataPages } from './data-pages.ts'
 
 /**
  * The first two pages are headers. Commits write them in turn, and the one with the later transaction counts.
@@ -17,7 +17,7 @@ const HEADER_BYTES = 160
 const MIN_PAGE = 256
 const MAX_PAGE = 65_536
 
-interface Header {
+interface DataHeader {
   readonly pageSize: number
   readonly roots: readonly bigint[]
   readonly lastPage: number
@@ -50,13 +50,13 @@ function findProblem (file: number, size: number): string | undefined {
   const expected = (lastPage + 1) * pageSize
   if (size >= expected) return second === undefined ? 'data.mdb has lost its second header' : undefined
   // The last pages are missing in a whole file too, if the commit that took them did not need them.
-  const pages: Pages = { pageSize, count: Math.floor(size / pageSize), read }
+  const pages: DataPages = { pageSize, count: Math.floor(size / pageSize), read }
   if (second !== undefined && findMissingPage(pages, roots) === undefined) return undefined
   return `data.mdb was cut off: it has ${size} of ${expected} bytes. Restore a whole copy of the folder, ` +
     'or remove data.mdb and lock.mdb to begin without state'
 }
 
-function toHeader (bytes: Buffer | undefined): Header | undefined {
+function toHeader (bytes: Buffer | undefined): DataHeader | undefined {
   if (bytes === undefined) return undefined
   if (bytes.readUInt32LE(AT.magic) !== MAGIC || bytes.readUInt32LE(AT.format) !== FORMAT) return undefined
   const pageSize = bytes.readUInt32LE(AT.pageSize)

@@ -1,6 +1,6 @@
 // Walks the trees of a database in its file, to find a page that they need and the file does not have.
 
-export interface Pages {
+export interface DataPages {
   readonly pageSize: number
   /** How many whole pages the file has. */
   readonly count: number
@@ -22,7 +22,7 @@ const IS_TREE = 2
 const ROOT_IN_TREE = 40
 
 /** Returns the number of a missing page. `undefined` if all are there. */
-export function findMissingPage (pages: Pages, roots: readonly bigint[]): number | undefined {
+export function findMissingPage (pages: DataPages, roots: readonly bigint[]): number | undefined {
   const open = roots.filter((root) => root !== NO_PAGE).map(Number)
   for (let page = open.pop(); page !== undefined; page = open.pop()) {
     const bytes = page < pages.count ? pages.read(page * pages.pageSize, pages.pageSize) : undefined
@@ -57,7 +57,7 @@ function toLeafEntry (entry: Buffer) {
 }
 
 /** A large value has several pages: the first one says how many. */
-function hasSpan ({ pageSize, count, read }: Pages, first: number): boolean {
+function hasSpan ({ pageSize, count, read }: DataPages, first: number): boolean {
   const header = first < count ? read(first * pageSize, PAGE.header) : undefined
   return header !== undefined && first + header.readUInt32LE(PAGE.span) <= count
 }
