@@ -75,7 +75,8 @@ export function createShares (store: StateStore, purpose: string, share: number)
     /** Deletes a record as the store does. Frees the place only if this network took it. */
     async delete (network: string | undefined, key: StateKey): Promise<boolean> {
       const isDeleted = await store.delete(key)
-      if (isDeleted && network !== undefined) await free(toPlace(network, key))
+      // Also if it was deleted before: the replica that did so may have been lost since.
+      if (network !== undefined) await free(toPlace(network, key))
       return isDeleted
     },
     /** Lets the place of a record end this long from now, in milliseconds. */

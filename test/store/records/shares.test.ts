@@ -112,3 +112,14 @@ t.test('a creation that was not confirmed leaves no place', async (t) => {
   t.equal((await store.list(places)).size, 2)
   await until(async () => (await store.list(places)).size === 0, 'their removal')
 })
+
+t.test('a deletion frees the place of a record that is gone already', async (t) => {
+  const store = createMemoryStateStore()
+  const { create, remove } = open(t, store)
+  await create(HERE, 'one')
+  await create(HERE, 'two')
+  // The replica that deletes the record is lost before it frees the place.
+  await store.delete({ owner: 'anonymous', name: 'one' })
+  t.equal(await remove(HERE, 'one'), false)
+  t.not(await create(HERE, 'three'), 'full')
+})
