@@ -177,9 +177,9 @@ export class TaskRunner {
       else if (this.#mayLook(isUsed())) {
         const takenAt = clock.monotonic()
         const { entries, nextInMs = Infinity, now } = await dueTimes.take(BATCH, leaseMs)
-        storeClock.note(now)
+        storeClock.note(now, takenAt)
         this.#restsUntil = clock.monotonic() + (entries.length === 0 ? REST_MS : 0)
-        await Promise.all(entries.map((entry) => this.#takeUp(keyFrom(entry), takenAt)))
+        await Promise.all(entries.map((entry) => this.#takeUp(keyFrom(entry), takenAt, now)))
         // Who has left tasks to others lets them look first.
         nextMs = Math.min(nextMs, nextInMs) + (reports.hasLeft ? COURTESY_MS : 0)
       }
@@ -201,21 +201,30 @@ export class TaskRunner {
     return this.#used.findRefusal(undefined) === undefined
   }
 
-  /** @param takenAt when the entry was taken at the earliest, in milliseconds of the monotonic clock. */
-  async #takeUp (key: TaskKey, takenAt: number): Promise<void> {
-    const { records, dueTimes, leaseMs, log } = this.#dependencies
+  /** @param takenAt when the entry was taken at the earliest, monotonic. @param time by the store's clock. */
+  async #takeUp (key: TaskKey, takenAt: number, time: number): Promise<void> {
+    const { records, leaseMs, log } = this.#dependencies
     try {
       const stored = await records.read(key)
       // The process was paused: another replica may have taken the entry, and runs the task.
       if (clock.monotonic() >= takenAt + leaseMs) return
+      // An answer has begun a run since. The clocks of two replicas may differ by a moment.
+      if (stored?.record.isRunning === true && stored.record.updatedAt > time - leaseMs / 10) return
       if (stored !== undefined) await this.#takeUpRecord(key, stored)
       else if (await records.exists(key)) await this.#leave(key, 'sealed')
-      else await dueTimes.remove(key.entry)
+      else await this.#removeDue(key)
     } catch (err) {
       if (err instanceof TaskNotReadable) return await this.#leave(key, 'newer')
       // The task is due again after the lease.
       log.warn({ err }, 'a due task was not run')
     }
+  }
+
+  /** A call may create the record of its name meanwhile: then the task would have no due time. */
+  async #removeDue (key: TaskKey): Promise<void> {
+    const { records, dueTimes, transitions } = this.#dependencies
+    await dueTimes.remove(key.entry)
+    if (await records.exists(key)) await transitions.hold(key, 0)
   }
 
   async #takeUpRecord (key: TaskKey, stored: StoredTask): Promise<void> {

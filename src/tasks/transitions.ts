@@ -99,8 +99,9 @@ export class Transitions {
 
   async #setDue ({ entry }: TaskKey, inMs: number, generation: number): Promise<void> {
     const { dueTimes, storeClock, leaseMs, onDue } = this.#dependencies
+    const askedAt = clock.monotonic()
     // The next run may have begun meanwhile: its lease lasts.
-    storeClock.note(await dueTimes.set(entry, inMs, generation, Math.max(inMs, leaseMs)))
+    storeClock.note(await dueTimes.set(entry, inMs, generation, Math.max(inMs, leaseMs)), askedAt)
     onDue(inMs)
   }
 

@@ -79,8 +79,15 @@ export class StoreClock {
   /** Milliseconds since the epoch. */
   readonly now = (): number => this.#now() + this.#aheadMs
 
-  /** @param time what the store has just answered. */
-  note (time: number): void { this.#aheadMs = time - this.#now() }
+  /**
+   * Takes the time that the store has told. Its clock has gone on since then, by no more than the request
+   * took: the process may have been paused before it read the answer.
+   * @param askedAt when the store was asked, in milliseconds of the monotonic clock.
+   */
+  note (time: number, askedAt: number): void {
+    const least = time - this.#now()
+    this.#aheadMs = Math.min(Math.max(this.#aheadMs, least), least + clock.monotonic() - askedAt)
+  }
 }
 
 interface LocalTime {
