@@ -5,8 +5,9 @@ import { ownerOf, type Principal } from '../access/principal.ts'
 import { random } from '../base/time.ts'
 import { Limit, ShareUsed } from '../limits/limits.ts'
 import { TaskNotReadable } from '../protocol/errors.ts'
+import { isTerminal } from '../protocol/tasks.ts'
 import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.ts'
-import type { OutageOptions } from '../store/records/lost-replies.ts'
+import { newMark, type OutageOptions } from '../store/records/lost-replies.ts'
 import { createRemovals, type Removals } from '../store/records/removals.ts'
 import {
   StoreUnavailable, type StateKey, type StateRecord, type StateStore, type StateValue
@@ -99,8 +100,10 @@ export class TaskRecords {
     try {
       return await this.#create(key, record)
     } catch (error) {
-      // The place would count until the time limit of the task. One that was taken may be the first call's.
-      if (isReserved || !(error instanceof TaskTaken)) await this.release(key, record).catch(() => {})
+      // The place would count until the time limit of the task.
+      const isOver = async () => await this.#isOver(key).catch(() => false)
+      const isFree = !(error instanceof TaskTaken) || (isReserved && await isOver())
+      if (isFree) await this.release(key, record).catch(() => {})
       throw error
     }
   }
@@ -134,6 +137,12 @@ export class TaskRecords {
     if (created === 'full') throw this.#all.refusal('principal')
     if (created === 'taken') return { ...await this.#recognize(key, record), isInDoubt }
     return { record, version: created.version, isInDoubt }
+  }
+
+  /** Whether the first call of this name, if there is one, needs its place no more. */
+  async #isOver (key: TaskKey): Promise<boolean> {
+    const stored = await this.read(key)
+    return stored === undefined || (isTerminal(stored.record.status) && stored.record.undo !== 'due')
   }
 
   /** Finds the record that was created by a write whose reply was lost, and makes it durable. */
@@ -181,6 +190,17 @@ export class TaskRecords {
   async replace (key: TaskKey, version: string, record: TaskRecord): Promise<StoredTask | undefined> {
     const replaced = await this.#store.replace(key.state, version, this.#toValue(key, record))
     return replaced && { record, version: replaced.version }
+  }
+
+  /**
+   * Makes a record durable that a repetition of its call has read. A creation in doubt does not remove it
+   * from then on. Resolves to `undefined` if it has changed or gone.
+   */
+  async adopt (key: TaskKey, { record, version }: StoredTask): Promise<StoredTask | undefined> {
+    if (record.generation === 0) {
+      return await this.replace(key, version, { ...record, generation: 1, mark: newMark() })
+    }
+    return await this.confirm(key, version) ? { record, version } : undefined
   }
 
   /** Resolves to whether the record has this version, when that is durable. */

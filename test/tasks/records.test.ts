@@ -8,6 +8,7 @@ import { FORM, readTaskBytes, toTaskBytes, type TaskRecord } from '../../src/tas
 import { TaskRecords } from '../../src/tasks/records.ts'
 
 const MAX = 3
+const TAKEN = { message: 'the id of a new task is taken' }
 
 function prepare () {
   const store = createMemoryStateStore()
@@ -81,4 +82,31 @@ t.test('a record opens with each of the secrets, and not without the one that se
   const { key } = await begin()
   t.strictSame((await open('next', 'first').read(key))?.record, RECORD)
   t.equal(await open('next').read(key), undefined)
+})
+
+t.test('a repetition that comes second keeps the place of the first call', async (t) => {
+  const { store, records } = prepare()
+  const [key] = records.keysFor(ANONYMOUS, 'the same call')
+  const place = { owner: `open-${key.state.owner}`, name: key.id }
+  await records.create(key, RECORD)
+  // The second one has reserved the place, and the first one has created the record.
+  await store.delete(place)
+  await t.rejects(records.create(key, { ...RECORD, mark: 'second' }), TAKEN)
+  t.ok(await store.peek(place), 'the task counts')
+  const stored = await records.read(key)
+  await records.replace(key, stored?.version ?? '', { ...RECORD, status: 'completed', isRunning: false })
+  await store.delete(place)
+  await t.rejects(records.create(key, { ...RECORD, mark: 'third' }), TAKEN)
+  t.notOk(await store.peek(place), 'a task that has ended does not count')
+})
+
+t.test('a repetition writes the record again, so that its creator does not remove it', async (t) => {
+  const { records } = prepare()
+  const [key] = records.keysFor(ANONYMOUS, 'the same call')
+  const { record, version } = await records.create(key, RECORD)
+  const adopted = await records.adopt(key, { record, version })
+  t.not(adopted?.record.mark, RECORD.mark)
+  t.equal(adopted?.record.generation, 1)
+  t.equal(await records.adopt(key, { record, version }), undefined, 'it has changed')
+  t.strictSame(adopted && await records.adopt(key, adopted), adopted, 'it is only confirmed')
 })

@@ -40,6 +40,16 @@ export async function findFirst (
   return undefined
 }
 
+/** Resolves to the record of the first call, once it is durable: a repetition may then tell of it. */
+export async function adoptFirst (records: TaskRecords, name: CallName): Promise<SeenTask | undefined> {
+  for (;;) {
+    const first = await findFirst(records, name)
+    if (first === undefined) return undefined
+    const stored = await records.adopt(first.key, first)
+    if (stored !== undefined) return { key: first.key, ...stored }
+  }
+}
+
 /** Throws a ToolError if the first call of the name had other arguments. */
 export function assertSameCall ({ args: first }: Pick<TaskRecord, 'args'>, args: unknown): void {
   const isSame = toCanonicalJson(first ?? {}) === toCanonicalJson(args ?? {})

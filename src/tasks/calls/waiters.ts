@@ -14,7 +14,7 @@ import type { InputRound } from '../../request/questions/input-round.ts'
 import { StoreUnavailable } from '../../store/records/state-store.ts'
 import type { SeenTask, TaskAccess } from '../access.ts'
 import { toCallResult, toGoesOnResult, toRelayedResult, toTaskResult } from './answers.ts'
-import { assertSameCall, findFirst, type CallName } from './names.ts'
+import { adoptFirst, assertSameCall, type CallName } from './names.ts'
 import { partQuestions, type NamedRequests } from './relayed-questions.ts'
 import { taskIdOf, unaskedText } from './texts.ts'
 import type { CallWaits } from './waits.ts'
@@ -103,7 +103,7 @@ export class CallWaiters {
   ): Promise<string | undefined> | undefined {
     const { name } = options
     const find = async () => {
-      const first = isLookedUp && name !== undefined && await findFirst(this.#dependencies.records, name)
+      const first = isLookedUp && name !== undefined && await adoptFirst(this.#dependencies.records, name)
       return first ? await this.#joinFirst(request, call, first, options) : undefined
     }
     if (call.isRetry) {
@@ -131,7 +131,7 @@ export class CallWaiters {
   async join (
     request: RequestContext, call: StartingCall, name: CallName, options: CallOptions
   ): Promise<string> {
-    const first = await findFirst(this.#dependencies.records, name)
+    const first = await adoptFirst(this.#dependencies.records, name)
     if (first === undefined) throw new ToolError('The first such call has just ended. Repeat the call.')
     return await this.#joinFirst(request, call, first, options)
   }
