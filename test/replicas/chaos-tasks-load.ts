@@ -94,12 +94,14 @@ export async function checkLoad (
   t.strictSame(lost, { tasks: [], entries: [], results: [] }, 'nothing acknowledged is lost')
   t.strictSame(doubled, { steps: [], answers: [] }, 'no step and no answer has two values')
   t.strictSame(tasks.open, [], 'no task is stranded')
-  const begun = tasks.begun.work + tasks.begun.work_next
-  t.notOk([begun, entries.count, keys.count].includes(0), 'each client did something')
+  t.strictSame(tasks.dropped, [], 'each acknowledged answer is the one that its handler got')
+  const begun = tasks.begun.work + tasks.begun.work_next + tasks.begun.remind
+  t.notOk([begun, tasks.answers, entries.count, keys.count].includes(0), 'each client did something')
   t.comment(faults)
   t.comment(`acknowledged: ${begun} tasks, ${values.size} steps, ${tasks.results.size} results, ` +
     `${entries.count} entries of handles, ${3 * keys.count} calls of ${keys.count} keys`)
   t.comment(`lost: ${Object.values(lost).flat().length}, doubled: ${Object.values(doubled).flat().length}, ` +
     `stranded: ${tasks.open.length}; ${client.retries} requests sent again`)
+  t.comment(`acknowledged answers: ${tasks.answers}; acknowledged answers dropped: ${tasks.dropped.length}`)
   t.comment(`longest time unavailable: ${[...awayMs].map(([what, ms]) => `${what} ${ms} ms`).join(', ')}`)
 }

@@ -36,7 +36,42 @@ const toWork = (file: string) => `import { appendFileSync } from 'node:fs'
       await record('two')
       await ctx.sleep(1000 + 1000 * Math.random())
       await record('three')
-      return { values, by: go.content?.by ?? go.action }
+      return { values, answers: { go: go.content?.by ?? go.action } }
+    } })`
+
+/**
+ * Asks beside a sleep. The run after the sleep comes late to its questions: until then it runs, and they are open.
+ */
+const toRemind = (file: string) => `import { appendFileSync } from 'node:fs'
+  import { defineTool, elicit } from 'trivet'
+  ${OBJECT}
+  const schema = { type: 'object', properties: { by: { type: 'string' } } }
+  const question = elicit.form({ message: 'Go on?', schema })
+  const pause = async (ms) => await new Promise((done) => setTimeout(done, ms))
+  export default defineTool({ name: 'remind', description: 'Asks, and works meanwhile.', task: 'required',
+    onReplicaLoss: 'rerun', scopes: ['${SCOPE}'], inputSchema: object('task'),
+    async run ({ task }, ctx) {
+      const values = []
+      const answers = {}
+      const record = async (key) => {
+        const value = await ctx.step(key, {}, () => crypto.randomUUID())
+        appendFileSync(${JSON.stringify(file)}, [task, key, value].join(' ') + '\\n')
+        values.push(value)
+      }
+      const ask = async (key) => {
+        const { [key]: answer } = await ctx.ask({ [key]: question })
+        answers[key] = answer.content?.by ?? answer.action
+      }
+      await record('one')
+      await pause(1000 * Math.random())
+      await Promise.all([ask('go'), ask('beside'), ctx.sleep(1000 + 500 * Math.random())])
+      await record('two')
+      await Promise.all([ask('now'), ctx.sleep(1000).then(async () => {
+        await pause(500 * Math.random())
+        await ask('later')
+      })])
+      await record('three')
+      return { values, answers }
     } })`
 
 const FIRST = "export const work = toTool('work', 'Works.')"
@@ -81,6 +116,7 @@ export function toReleases (file: string): readonly [first: Files, second: Files
     'server.yaml': `name: storm\nversion: ${version}\n`,
     'handles/ledger.ts': HANDLES,
     'tools/work.ts': `${toWork(file)}\n${tools}`,
+    'tools/remind.ts': toRemind(file),
     'tools/collect.ts': COLLECT,
     'tools/calls.ts': CALLS
   })

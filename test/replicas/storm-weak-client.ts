@@ -6,10 +6,13 @@ import type { StormClient } from './storm-client.ts'
 
 const UNKNOWN = 'task_0000000000000000000000'
 const DECLINE = { action: 'decline' }
-/** The keys are those of the questions of all tasks. */
+/** The questions of all tasks. */
+const QUESTIONS = ['go', 'beside', 'now', 'later', 'upload']
 const METHODS: ReadonlyArray<readonly [method: string, params: object]> = [
   ['tasks/get', {}],
-  ['tasks/update', { inputResponses: { go: DECLINE, upload: DECLINE } }],
+  ['tasks/update', {
+    inputResponses: Object.fromEntries(QUESTIONS.map((name) => [name, DECLINE]))
+  }],
   ['tasks/cancel', {}]
 ]
 const REST_MS = 50

@@ -90,6 +90,7 @@ async function checkStorm (t: Test, store: StormStore, over: AbortController): P
   const doubled = [...notes].filter(([, { size }]) => size > 1)
   t.strictSame(tasks.open, [], 'every task ended')
   t.strictSame(tasks.failed, [], 'no task failed')
+  t.strictSame(tasks.dropped, [], 'each acknowledged answer is the one that its handler got')
   t.strictSame(doubled, [], 'a step has one value in all runs')
   t.strictSame(tasks.findWrong(notes), [], 'the result of a task has the values of its steps')
   t.strictSame(weak.leaked, [], 'to the weak token no task exists')
@@ -102,6 +103,8 @@ async function checkStorm (t: Test, store: StormStore, over: AbortController): P
   t.comment(`${SECONDS} s: ${[...faults.counts].map(([fault, count]) => `${count} ${fault}`).join(', ')}`)
   t.comment(`${counts.work} tasks of both releases and ${counts.work_next} of the second begun, ` +
     `${tasks.results.size} ended; ${client.unknownTools} calls met the first`)
+  t.comment(`${counts.remind} tasks with questions beside sleeps; acknowledged answers: ${tasks.answers}; ` +
+    `acknowledged answers dropped: ${tasks.dropped.length}`)
   t.comment(`${counts.uploads} uploads acknowledged, ${uploads.inDoubt} attempts in doubt, ` +
     `${uploads.givenUp} given up; ${weak.refusals} refusals of the weak token, ${weak.leaked.length} leaked`)
   t.comment(`${counts.keys} keys of ${3 * counts.keys} calls; ${counts.entries} entries; ` +
