@@ -4,6 +4,7 @@ import type { Principal } from '../../src/access/principal.ts'
 import { readEnvelope, toEnvelopeJson } from '../../src/protocol/envelope.ts'
 import { isRequest, readMessage } from '../../src/protocol/json-rpc.ts'
 import { TASKS_CAPABILITY } from '../../src/protocol/tasks.ts'
+import { ClientGone, type Lifetime } from '../../src/request/pipeline/lifetime.ts'
 import type { MessageSink } from '../../src/store/changes/message-sink.ts'
 import type { SimulatedBroadcast } from './broadcast.ts'
 import type { Network, Node } from './network.ts'
@@ -25,6 +26,15 @@ export type Reply =
   | { readonly kind: 'result', readonly result: { readonly [member: string]: any } }
   | { readonly kind: 'error', readonly code: number, readonly message: string }
   | { readonly kind: 'lost' }
+
+export interface SendOptions {
+  readonly headers?: { [name: string]: string }
+  readonly id?: string | number
+  /** The client hangs up after this time, unless it has its answer. In milliseconds. */
+  readonly leavesMs?: number
+  /** Called when it does. */
+  onLeave? (process: Process): void
+}
 
 interface Place {
   node: Node
@@ -162,13 +172,12 @@ export class Cluster {
     })
   }
 
-  /** Brings all replicas to one state: the second release, all secrets, the right time. */
+  /** Brings all replicas to one state: the second release, all secrets. One that is paused goes on later. */
   calm (secrets: readonly string[]): void {
     const { now } = this.#parts.world
     for (const [index, place] of this.#places.entries()) {
-      const { node, node: { process }, options } = place
+      const { node, options } = place
       node.cutUntil = Math.min(node.cutUntil, now)
-      process.pausedUntil = Math.min(process.pausedUntil, now)
       place.options = { secrets, release: 1 }
       // A replica that is dead or stops starts with these.
       if (options.secrets.join() === secrets.join()) this.reload(index, 1)
@@ -188,8 +197,8 @@ export class Cluster {
 
   /** Sends a request to a replica that serves. */
   async send (
-    index: number, sender: Sender, method: string, params: object, headers: { [name: string]: string } = {},
-    id: string | number = `request-${++this.#requests}`
+    index: number, sender: Sender, method: string, params: object,
+    { headers = {}, id = `request-${++this.#requests}`, leavesMs, onLeave }: SendOptions = {}
   ): Promise<Reply> {
     const { world, random } = this.#parts
     const place = this.#findServing(index)
@@ -204,8 +213,18 @@ export class Cluster {
       const lose = () => settle({ kind: 'lost' })
       place.waiting.add(lose)
       world.schedule(this.client, PATIENCE_MS, lose)
-      world.schedule(place.node.process, random.below(MAX_DELAY_MS), () => {
-        this.#serve(place, sender, { id, method, params, headers }, settle)
+      const { process } = place.node
+      // The work parts from the request, which then waits for it.
+      let pending: Lifetime | undefined
+      world.schedule(process, random.below(MAX_DELAY_MS), () => {
+        const onPending = (lifetime: Lifetime) => { pending = lifetime }
+        this.#serve(place, sender, { id, method, params, headers }, settle, undefined, onPending)
+        if (leavesMs === undefined) return
+        world.schedule(process, leavesMs, () => {
+          if (pending?.isActive !== true) return
+          onLeave?.(process)
+          pending.stop(new ClientGone())
+        })
       })
     })
     world.note(`gets ${JSON.stringify(reply).slice(0, 160)} for ${what}`)
@@ -217,7 +236,8 @@ export class Cluster {
     { id, method, params, headers }: {
       id: string | number, method: string, params: object, headers: { [name: string]: string }
     },
-    settle: (reply: Reply) => void, openStream: () => MessageSink = refuseStream
+    settle: (reply: Reply) => void, openStream: () => MessageSink = refuseStream,
+    onPending: (lifetime: Lifetime) => void = () => {}
   ): void {
     const capabilities = isPlain === true ? {} : CLIENT.capabilities
     const _meta = toEnvelopeJson({ ...CLIENT, capabilities, progressToken: id })
@@ -233,13 +253,28 @@ export class Cluster {
       log: replica.log,
       headers
     }, {
-      onPending () {},
-      notify () {},
+      onPending,
+      notify: this.#createProgressCheck(process),
       succeed: (json) => answer({ kind: 'result', result: JSON.parse(String(json)) }),
       fail: ({ code, message }) => answer({ kind: 'error', code, message }),
       leaveUnanswered () {},
       openStream
     })
+  }
+
+  /** Checks that the progress of a request grows, and that its handler does not go back. */
+  #createProgressCheck (process: Process): (json: string) => void {
+    let before = { progress: -Infinity, at: -1 }
+    return (json) => {
+      const { method, params }: { method: string, params: any } = JSON.parse(json)
+      if (method !== 'notifications/progress' || process.isDead) return
+      const [, place] = /^progress-(\d+)$/.exec(String(params.message)) ?? []
+      const now = { progress: Number(params.progress), at: Number(place ?? before.at) }
+      if (now.progress <= before.progress || now.at < before.at) {
+        this.#parts.world.fail(`a request was told ${JSON.stringify(now)} after ${JSON.stringify(before)}`)
+      }
+      before = now
+    }
   }
 
   #start (place: Place): void {

@@ -1,10 +1,10 @@
 // What commands are carried out on: a simulated cluster, or a real one.
 
-import type { Ledgers, Orders } from './calls.ts'
+import type { Ledgers, Orders } from './models/calls.ts'
 import type { Cluster } from './cluster.ts'
-import type { Jobs } from './jobs.ts'
+import type { Jobs } from './models/jobs.ts'
 import type { Network } from './network.ts'
-import type { Streams } from './streams.ts'
+import type { Streams } from './models/streams.ts'
 import type { ModelWorld, World } from './world.ts'
 
 export interface CommandParts {

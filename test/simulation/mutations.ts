@@ -1,4 +1,5 @@
-// Faults that the service once had, as small changes of its sources. The simulation must find each of them.
+// Faults as small changes of the sources: those that the service once had, and one for each promise that the
+// models check. The simulation must find each of them.
 
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,6 +15,9 @@ const FIRST_RUN = 'tasks/calls/first-run.ts'
 const TRANSITIONS = 'tasks/transitions.ts'
 const STATES = 'tasks/states.ts'
 const ACCESS = 'tasks/access.ts'
+const RECORDS = 'tasks/records.ts'
+const RUN_ROWS = 'tasks/table/run-rows.ts'
+const RUNNER = 'tasks/runner.ts'
 const FIRST_ANSWERS = 'store/records/first-answers.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -159,6 +163,103 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'an end that a failover took back sets a due time',
     edits: [[TRANSITIONS, "if (typeof due !== 'number') return stored", 'if (due !== -1) return stored']]
+  },
+  {
+    name: 'an answer that comes while the handler runs is dropped',
+    edits: [[RUN_ROWS, '{ ...record.answers, ...answers }', '{ ...answers }']]
+  },
+  {
+    name: 'an answer is kept under another question',
+    edits: [[
+      'tasks/questions.ts', 'JSON.stringify(responses[name])] as const)',
+      'JSON.stringify(responses[answered[0]?.[0] ?? name])] as const)'
+    ]]
+  },
+  {
+    name: 'a sleep ends with the first one beside it',
+    edits: [['tasks/table/transition-row.ts', 'endsAt <= wakesAt ? 0 : endsAt', '0']]
+  },
+  {
+    name: 'a replica that was paused knows an earlier time of the store',
+    edits: [[
+      'store/records/due-times.ts',
+      'Math.min(Math.max(this.#aheadMs, least), least + clock.monotonic() - askedAt)', 'least + 0 * askedAt'
+    ]]
+  },
+  {
+    name: 'a handler acts for ever with the rights of the call that began its task',
+    edits: [[TABLE, 'change: (_, { principal }) => ({ principal })', 'change: () => ({})']]
+  },
+  {
+    name: 'two first calls of one key both run',
+    edits: [[
+      RECORDS, 'current?.record.mark === record.mark && await this.replace', 'current && await this.replace'
+    ]]
+  },
+  {
+    name: 'two first calls of one key of an idempotent tool both run',
+    edits: [[
+      FIRST_ANSWERS, "if (created === 'taken') return undefined",
+      "if (created === 'taken') return toFirstRun(slot, head, '')"
+    ]]
+  },
+  {
+    name: 'a repetition tells of a task whose creation is in doubt',
+    edits: [[
+      'tasks/calls/names.ts', 'const stored = await records.adopt(first.key, first)', 'const stored = first'
+    ]]
+  },
+  {
+    name: 'a repetition frees the place of the first call',
+    edits: [[RECORDS, 'isReserved && await isOver()', 'isReserved && isOver !== undefined']]
+  },
+  {
+    name: 'the place of a network is not given back after the loss of a replica',
+    edits: [[
+      'store/records/shares.ts', 'if (network !== undefined) await free(toPlace(network, key))\n      return',
+      'if (isDeleted && network !== undefined) await free(toPlace(network, key))\n      return'
+    ]]
+  },
+  {
+    name: 'a call that was told is forgotten before its work is undone',
+    edits: [['tasks/calls/waiters.ts', '    if (undo !== undefined) return\n', '']]
+  },
+  {
+    name: 'the work of a task whose time is over is not undone',
+    edits: [
+      [
+        TABLE, 'change: (record) => fail(record, taskExpired(record.ttlMs))',
+        'change: (record) => ({ ...fail(record, taskExpired(record.ttlMs)), undo: undefined })'
+      ],
+      [
+        RUN_ROWS, '...fail(record, taskExpired(record.ttlMs)) }',
+        '...fail(record, taskExpired(record.ttlMs)), undo: undefined }'
+      ]
+    ]
+  },
+  {
+    name: 'an undo must end within the time limit of its task',
+    edits: [[
+      'tasks/record.ts', "record.undo === 'due' ? endOfUndo(record) : endOfWork(record)", 'endOfWork(record)'
+    ]]
+  },
+  {
+    name: 'a step that a stop interrupts counts as failed',
+    edits: [['tasks/journal.ts', 'if (!isEnd && this.#owner?.isStopped !== true)', 'if (!isEnd)']]
+  },
+  {
+    name: 'the work of a call that ends in an error for the model is not undone',
+    edits: [[RUN_ROWS, 'holds: (_, { isError }) => isError,', 'holds: () => false,']]
+  },
+  {
+    name: 'a run tells again how far an earlier one was',
+    edits: [['tasks/run-progress.ts', 'if (this.#isUndo || told.progress <= progress) return false', '']]
+  },
+  {
+    name: 'a run that an answer has begun is taken for lost',
+    edits: [[
+      RUNNER, 'stored?.record.isRunning === true && stored.record.updatedAt > time - leaseMs / 10', 'time < 0'
+    ]]
   }
 ]
 

@@ -7,10 +7,13 @@ import type { FaultRates } from './network.ts'
 import type { Operation } from './probe.ts'
 
 export const TOOLS = [
-  'work', 'guarded', 'brief', 'single', 'fragile', 'slow', 'later', 'undone', 'singly', 'shortly', 'strict'
+  'work', 'guarded', 'brief', 'single', 'fragile', 'slow', 'later', 'undone', 'singly', 'shortly', 'strict',
+  'gentle', 'lapsing'
 ] as const
 /** `less` and `none`: the owner with fewer scopes. */
 export const RIGHTS = ['full', 'less', 'none', 'stranger'] as const
+/** Which questions are answered, and how. `unfit`: the answer does not fit the form. */
+export const WAYS = ['all', 'one', 'unfit', 'decline'] as const
 
 /** Numbers choose among what there is then. `after` is the time before it, in milliseconds. */
 export type Command = { readonly after: number, readonly replica: number } & (
@@ -18,10 +21,24 @@ export type Command = { readonly after: number, readonly replica: number } & (
     readonly do: 'begin',
     readonly tool: typeof TOOLS[number],
     readonly who: number,
-    readonly program: readonly Operation[]
+    readonly program: readonly Operation[],
+    /** How often the call is sent under one key, and how long the client waits between. Once by default. */
+    readonly copies?: number,
+    readonly apartMs?: number,
+    /** The client hangs up after this time. */
+    readonly leavesMs?: number
   }
-  | { readonly do: 'get' | 'answer', readonly job: number, readonly rights: typeof RIGHTS[number] }
-  | { readonly do: 'answer-thrice' | 'cancel' | 'listen' | 'retry', readonly job: number }
+  | { readonly do: 'get', readonly job: number, readonly rights: typeof RIGHTS[number] }
+  | {
+    readonly do: 'answer',
+    readonly job: number,
+    readonly rights: typeof RIGHTS[number],
+    readonly way?: typeof WAYS[number],
+    /** How long the user thinks. */
+    readonly ms?: number
+  }
+  | { readonly do: 'cancel', readonly job: number, readonly rights?: typeof RIGHTS[number] }
+  | { readonly do: 'answer-thrice' | 'listen' | 'retry', readonly job: number }
   | { readonly do: 'open', readonly who: number }
   | { readonly do: 'add' | 'drop' | 'show', readonly ledger: number, readonly rights: typeof RIGHTS[number] }
   | {
@@ -30,7 +47,9 @@ export type Command = { readonly after: number, readonly replica: number } & (
     readonly copies: number,
     readonly hasKey: boolean,
     readonly ms: number,
-    readonly fails: boolean
+    readonly fails: boolean,
+    /** How long after each other the copies are sent: as long as the call takes by default. */
+    readonly apartMs?: number
   }
   | { readonly do: 'kill' | 'pause' | 'cut' | 'away', readonly ms: number }
   | { readonly do: 'split', readonly ms: number, readonly isLost: boolean }
@@ -57,16 +76,36 @@ const index = below(100)
 const who = fc.constantFrom(0, 0, 1, 2, 2, 3)
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ do: fc.constant('step'), ms: short, isOnce: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('both'), ms: short }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('sleep'), ms: long }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant('step'), ms: short, isOnce: fc.boolean(), heeds: fc.boolean() })
+  },
+  // A stop interrupts it.
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('step'), ms: below(20_000), isOnce: fc.boolean(), heeds: fc.constant(true)
+    })
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('both', 'fail'), ms: short }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('sleep', 'sleep', 'sleeps'), ms: long }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('ask'), questions: fc.constantFrom(1, 2) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('wait', 'ask-and-sleep'), ms: long }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait'), ms: long }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('progress') }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom('ask-and-sleep', 'ask-or-sleep', 'ask-and-ask-later'),
+      ms: long,
+      lateMs: fc.oneof(fc.constant(0), below(8000))
+    })
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('ask-and-step'), ms: short }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('wait'), ms: long }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('progress', 'progress', 'asks') }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('handle') }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('crash', 'throw') }) }
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('crash', 'throw', 'refuse') }) }
 ) as fc.Arbitrary<Operation>
+
+const program = fc.array(operation, { minLength: 1, maxLength: 5 })
 
 const rights = fc.constantFrom('full', 'full', ...RIGHTS)
 const release = fc.constantFrom(0, 1)
@@ -78,15 +117,42 @@ const act = fc.oneof(
       do: fc.constant('begin'),
       tool: fc.constantFrom(...TOOLS, 'single', 'singly', 'slow', 'work'),
       who,
-      program: fc.array(operation, { minLength: 1, maxLength: 5 })
+      program,
+      copies: fc.constant(1)
     })
   },
-  { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('get', 'answer'), job: index, rights }) },
   {
-    weight: 4,
+    weight: 2,
     arbitrary: fc.record({
-      do: fc.constantFrom('answer-thrice', 'cancel', 'cancel', 'listen', 'retry'), job: index
+      do: fc.constant('begin'),
+      tool: fc.constantFrom(...TOOLS),
+      who,
+      program,
+      copies: fc.integer({ min: 2, max: 3 }),
+      apartMs: fc.oneof(fc.constant(0), below(100), long)
     })
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('begin'), tool: fc.constantFrom('slow', 'gentle'), who, program, leavesMs: short
+    })
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('get'), job: index, rights }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('answer'),
+      job: index,
+      rights,
+      way: fc.constantFrom('all', 'all', 'all', ...WAYS),
+      ms: fc.oneof(fc.constant(0), short, long)
+    })
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel'), job: index, rights }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('answer-thrice', 'listen', 'retry'), job: index })
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('open'), who }) },
   {
@@ -103,15 +169,18 @@ const act = fc.oneof(
       copies: fc.integer({ min: 1, max: 3 }),
       hasKey: fc.boolean(),
       ms: fc.oneof(short, below(25_000)),
-      fails: fc.boolean()
+      fails: fc.boolean(),
+      apartMs: fc.oneof(fc.constant(0), short, below(25_000))
     })
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('kill', 'pause', 'cut', 'away'), ms: long }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('split'), ms: long, isLost: fc.boolean() }) },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.record({
-      do: fc.constant('restart'), release, secrets: fc.constantFrom('old', 'both', 'both', 'new')
+      do: fc.constant('restart'),
+      release,
+      secrets: fc.constantFrom('old', 'both', 'both', 'both', 'both', 'new')
     })
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reload'), release }) },
@@ -134,5 +203,5 @@ export const plans: fc.Arbitrary<Plan> = fc.noBias(fc.record({
   }),
   broadcast: fc.record({ lost: rate(500), twice: rate(200) }),
   delayMs: fc.constantFrom(4, 4, 100, 1000),
-  commands: fc.array(command, { minLength: 10, maxLength: 60, size: 'max' })
+  commands: fc.array(command, { minLength: 10, maxLength: 45, size: 'max' })
 }))

@@ -1,17 +1,17 @@
 // Runs one plan: its commands while faults last, and then until every task has ended.
 
 import { SimulatedBroadcast, NO_BROADCAST_FAULTS } from './broadcast.ts'
-import { Ledgers, Orders } from './calls.ts'
+import { Ledgers, Orders } from './models/calls.ts'
 import { Cluster } from './cluster.ts'
 import { Commands } from './commands.ts'
-import { Jobs } from './jobs.ts'
+import { Jobs } from './models/jobs.ts'
 import { Network, NO_FAULTS } from './network.ts'
 import type { Plan } from './plan.ts'
 import type { Probe } from './probe.ts'
 import type { Releases } from './releases.ts'
 import { SECRETS } from './senders.ts'
 import { SimulatedState } from './state.ts'
-import { Streams } from './streams.ts'
+import { Streams } from './models/streams.ts'
 import { World, type ModelWorld } from './world.ts'
 
 export interface RunOutcome {
@@ -44,10 +44,12 @@ export async function runPlan (plan: Plan, releases: Releases): Promise<RunOutco
     const ledgers = new Ledgers(world)
     const orders = new Orders(world, cluster)
     const streams = new Streams(world, jobs)
-    state.onWrite = (text) => jobs.checkEntry(text)
+    state.onWrite = (text) => jobs.records.check(text)
     const probe = createProbe(world, { cluster, jobs, ledgers, orders })
     Reflect.set(globalThis, Symbol.for('trivet.simulation'), probe)
-    const commands = new Commands({ world, network, cluster, jobs, ledgers, orders, streams })
+    const commands = new Commands(
+      { world, network, cluster, jobs, ledgers, orders, streams }, plan.commands
+    )
     for (const command of plan.commands) {
       await world.pause(cluster.client, command.after)
       commands.begin(command)
@@ -79,19 +81,24 @@ export function createProbe (
 ): Probe {
   const unlessDead = (work: () => void) => { if (!world.current.isDead) work() }
   return {
-    called: (job) => unlessDead(() => jobs.called(job)),
-    left: (job) => unlessDead(() => jobs.left(job)),
-    begin: (job, key) => world.current.isDead ? '' : jobs.begin(job, key),
-    acknowledged: (job, key, value) => unlessDead(() => jobs.acknowledge(job, key, value)),
+    called: (job, scopes) => world.current.isDead ? '' : jobs.runs.called(job, scopes),
+    left: (job, run) => unlessDead(() => jobs.runs.left(job, run)),
+    begin: (job, key, run) => world.current.isDead ? '' : jobs.runs.begin(job, key, run),
+    acknowledged: (...step) => unlessDead(() => jobs.runs.acknowledge(...step)),
+    failed: (...step) => unlessDead(() => jobs.runs.failed(...step)),
     created: (job, key) => unlessDead(() => ledgers.count(jobs.find(job).sender, `${job} ${key}`)),
-    undoing: (job) => unlessDead(() => jobs.undoing(job)),
+    answered: (job, key, by) => unlessDead(() => jobs.questions.get(jobs.find(job), key, by)),
+    sleeping: (job, key) => unlessDead(() => jobs.runs.sleeping(job, key)),
+    slept: (job, key, ms) => unlessDead(() => jobs.runs.slept(job, key, ms)),
+    undoing: (job, scopes) => world.current.isDead ? '' : jobs.undoing(job, scopes),
+    recalled: (job, key, value) => unlessDead(() => jobs.runs.recalled(job, key, value)),
     undone: (job) => unlessDead(() => { jobs.find(job).isUndone = true }),
     order: (key, caller) => world.current.isDead ? '' : orders.begin(key, caller),
     ordered: (value, hasFailed = false) => unlessDead(() => orders.end(value, hasFailed)),
-    pause: async (ms) => await world.pause(world.current, ms),
+    pause: async (ms, signal) => await world.pause(world.current, ms, signal),
     async crash (job, by) {
       unlessDead(() => {
-        jobs.crash(job, by)
+        jobs.runs.crash(job, by)
         cluster.killCurrent(`by ${job}`)
       })
       await new Promise(() => {})

@@ -62,9 +62,17 @@ export class World {
     return this.#queue.add({ at: this.#now + Math.max(0, inMs), owner, run })
   }
 
-  /** Resolves after a time, in the process that asks. */
-  async pause (owner: Process, ms: number): Promise<void> {
-    await new Promise<void>((resolve) => { this.schedule(owner, ms, resolve) })
+  /** Resolves after a time, in the process that asks. Rejects when the signal aborts, with its reason. */
+  async pause (owner: Process, ms: number, signal?: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const fail = () => reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'))
+      if (signal?.aborted === true) return fail()
+      signal?.addEventListener('abort', fail, { once: true })
+      this.schedule(owner, ms, () => {
+        signal?.removeEventListener('abort', fail)
+        resolve()
+      })
+    })
   }
 
   /** The process whose event runs. */
@@ -151,7 +159,7 @@ export class World {
       setTimeout: (callback, ms) => this.#startTimer(callback, ms, false),
       setInterval: (callback, ms) => this.#startTimer(callback, ms, true),
       clear: (timer) => { if (timer instanceof SimulatedTimer) timer.stop() },
-      pause: async (ms, { signal } = {}) => await this.#pause(ms, signal),
+      pause: async (ms, { signal } = {}) => await this.pause(this.current, ms, signal),
       random: () => this.current.random.number(),
       randomBytes: (size) => this.current.random.bytes(size),
       randomUuid: () => this.current.random.uuid()
@@ -177,19 +185,6 @@ export class World {
 
   #startTimer (callback: () => void, ms: number, isRepeated: boolean): SimulatedTimer {
     return new SimulatedTimer(this, this.current, callback, ms, isRepeated)
-  }
-
-  async #pause (ms: number, signal?: AbortSignal): Promise<void> {
-    const owner = this.current
-    await new Promise<void>((resolve, reject) => {
-      const fail = () => reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'))
-      if (signal?.aborted === true) return fail()
-      signal?.addEventListener('abort', fail, { once: true })
-      this.schedule(owner, ms, () => {
-        signal?.removeEventListener('abort', fail)
-        resolve()
-      })
-    })
   }
 }
 

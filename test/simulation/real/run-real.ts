@@ -10,14 +10,14 @@ import type { Principal } from '../../../src/access/principal.ts'
 import { makeFolder } from '../../helpers/folder.ts'
 import { startPostgresServer } from '../../servers/postgres-server.ts'
 import { findFreePort, startRedisServer } from '../../servers/redis-server.ts'
-import { Ledgers, Orders } from '../calls.ts'
+import { Ledgers, Orders } from '../models/calls.ts'
 import { Commands } from '../commands.ts'
-import { Jobs } from '../jobs.ts'
+import { Jobs } from '../models/jobs.ts'
 import type { Command, Plan } from '../plan.ts'
 import { createProbe } from '../run-plan.ts'
 import { LEASE_MS, MAX_HANDLES, MAX_TASKS } from '../replica.ts'
 import { SECRETS, senderOf, withRight } from '../senders.ts'
-import { Streams } from '../streams.ts'
+import { Streams } from '../models/streams.ts'
 import { RealCluster } from './cluster.ts'
 import { RealWorld, SPEED } from './world.ts'
 
@@ -103,14 +103,14 @@ async function carryOut (
       const wasDead = world.current.isDead
       world.current.isDead = false
       const method: (...args: unknown[]) => unknown = Reflect.get(probe, what)
-      if (what === 'crash') jobs.crash(args[0], args[1])
+      if (what === 'crash') jobs.runs.crash(args[0], args[1])
       else method(...args)
       world.current.isDead = wasDead
     }
     world.current = cluster.client
   }
   const parts = { world, network: NO_NETWORK, jobs, ledgers, orders, streams }
-  const commands = new Commands({ ...parts, cluster: Object.assign(cluster, NO_FAULTS) })
+  const commands = new Commands({ ...parts, cluster: Object.assign(cluster, NO_FAULTS) }, plan.commands)
   const done = new Map<string, number>()
   const few = plan.commands.slice(0, MAX_COMMANDS)
   for (const command of few) {
@@ -144,7 +144,8 @@ function toReal (command: Command): Command {
 
 /** The models see no record of a real store: they go by what clients are told. */
 const UNSEEN = {
-  records: { get: () => undefined, getDurable: () => undefined }, dueTimes: { get: () => undefined }
+  records: { get: () => undefined, getDurable: () => undefined, entries: () => [] },
+  dueTimes: { get: () => undefined, getDurable: () => undefined }
 }
 /** Their commands are passed over. */
 const NO_FAULTS = { cut () {}, setClock () {}, retry () {} }

@@ -1,8 +1,8 @@
 // The model of ordinary calls: handles with their entries, and idempotent calls with their answers.
 
-import type { Cluster, Sender } from './cluster.ts'
-import { MAX_HANDLES } from './replica.ts'
-import type { ModelWorld, Process } from './world.ts'
+import type { Cluster, Sender } from '../cluster.ts'
+import { MAX_HANDLES } from '../replica.ts'
+import type { ModelWorld, Process } from '../world.ts'
 
 /** A handle that a client has. */
 export interface Ledger {

@@ -1,9 +1,9 @@
 // The model of streams that follow a task: each is told of the end, and of nothing else after it.
 
-import type { MessageSink } from '../../src/store/changes/message-sink.ts'
+import type { MessageSink } from '../../../src/store/changes/message-sink.ts'
 import type { Job, TaskView } from './job.ts'
 import type { Jobs } from './jobs.ts'
-import type { ModelWorld, Process } from './world.ts'
+import type { ModelWorld, Process } from '../world.ts'
 
 const TERMINAL = new Set(['completed', 'failed', 'cancelled'])
 
@@ -14,6 +14,8 @@ interface Stream {
   readonly process: Process
   /** The last status that it was told. */
   told?: string
+  /** How far the handler was, as it was told, and how many failovers there were until then. */
+  progress: Job['progress']
   isClosed: boolean
 }
 
@@ -29,7 +31,9 @@ export class Streams {
 
   /** Call it in an event of the replica. */
   open (job: Job): MessageSink {
-    const stream: Stream = { job, process: this.#world.current, isClosed: false }
+    const stream: Stream = {
+      job, process: this.#world.current, isClosed: false, progress: { at: -1, failovers: 0 }
+    }
     const listeners: Array<(isComplete: boolean) => void> = []
     const close = (isComplete: boolean) => {
       stream.isClosed = true
@@ -64,6 +68,9 @@ export class Streams {
       this.#world.fail(`a stream was told that ${job.name} is ${told}, and then ${params.status}`)
     }
     stream.told = params.status
-    if (TERMINAL.has(params.status)) this.#jobs.see(job, params, undefined)
+    const { progress: { at, failovers } } = stream
+    // A read that was on its way may tell of an earlier time.
+    this.#jobs.see(job, params, { at: -Infinity, end: undefined, progress: at, failovers })
+    stream.progress = this.#jobs.progressOf(params) ?? stream.progress
   }
 }

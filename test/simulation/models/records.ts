@@ -1,0 +1,135 @@
+// What the models see of the store: records, opened, and due times. They check each write.
+
+import { ownerOf } from '../../../src/access/principal.ts'
+import { endOfRun, phaseOf, readTaskBytes, type TaskRecord } from '../../../src/tasks/record.ts'
+import { createSealer, type Sealer } from '../../../src/store/sealing/sealer.ts'
+import { LEASE_MS } from '../replica.ts'
+import type { SimulatedState } from '../state.ts'
+import type { ModelWorld } from '../world.ts'
+import type { Job } from './job.ts'
+
+export const TERMINAL = new Set(['completed', 'failed', 'cancelled'])
+
+/** The state, as far as the models see it. */
+export interface SeenState {
+  readonly records: Pick<SimulatedState['records'], 'get' | 'getDurable' | 'entries'>
+  readonly dueTimes: Pick<SimulatedState['dueTimes'], 'get' | 'getDurable'>
+}
+
+/** A replica that takes an entry has it for a lease, and reads late what it has taken. In milliseconds. */
+const DUE_MARGIN_MS = LEASE_MS + 1000
+/** How long an entry may be missing, in milliseconds. */
+const MAX_MISSING_MS = LEASE_MS + 2000
+
+export class SeenRecords {
+  readonly #world: ModelWorld
+  readonly #state: SeenState
+  readonly #sealer: Sealer
+  readonly #ended = new Map<string, string>()
+  /** The entries that are due too late, and since when. */
+  readonly #late = new Map<string, number>()
+  /** Records by their bytes, which the store replaces and never changes. */
+  readonly #opened = new WeakMap<Buffer, TaskRecord>()
+  /** Called with each record that was written. */
+  onRecord: (entry: string, record: TaskRecord) => void = () => {}
+
+  constructor (world: ModelWorld, state: SeenState, secrets: readonly string[]) {
+    this.#world = world
+    this.#state = state
+    this.#sealer = createSealer(secrets, { now: () => world.now })
+  }
+
+  /** The record of the job, if it has not expired. */
+  of (job: Job): TaskRecord | undefined {
+    const entry = entryOf(job)
+    const record = this.#state.records.get(entry)
+    return record === undefined || record.expiry.at <= this.#world.now
+      ? undefined
+      : this.#open(entry, record.bytes)
+  }
+
+  /** The record that a failover would not lose. */
+  durableOf (job: Job): TaskRecord | undefined { return this.#durable(entryOf(job)) }
+
+  /** The keys of the places of limits that count now. */
+  get places (): readonly string[] {
+    return [...this.#state.records.entries()].flatMap(([key, { expiry }]) => (
+      /^(open-tasks|tasks-of)-/.test(key) && expiry.at > this.#world.now ? [key] : []
+    ))
+  }
+
+  /** Called after each write of a record or a due time. */
+  check (entry: string): void {
+    const stored = this.#state.records.get(entry)
+    const record = this.#open(entry, stored?.bytes)
+    const dueAt = this.#state.dueTimes.get(entry)?.at
+    const { now } = this.#world
+    const latest = now + LEASE_MS
+    if (record?.isRunning === true && dueAt !== undefined && dueAt > latest) {
+      this.#world.fail(`${entry} runs, and is due ${dueAt - latest} ms beyond a lease`)
+    }
+    if (record !== undefined) this.onRecord(entry, record)
+    this.#checkDurable(entry)
+  }
+
+  #checkDurable (entry: string): void {
+    const record = this.#durable(entry)
+    if (record === undefined) return
+    const ended = this.#ended.get(entry)
+    if (ended !== undefined && ended !== record.status) {
+      this.#world.fail(`${entry} had ended as ${ended}, and is ${record.status}`)
+    }
+    if (TERMINAL.has(record.status)) this.#ended.set(entry, record.status)
+    // Its first due time may be set again before its client knows of it.
+    if (record.generation > 0) this.#checkDue(entry, record)
+  }
+
+  /** Checks that a replica looks at a task that a client knows, whichever replica is lost now. */
+  checkKnown (job: Job): void {
+    const entry = entryOf(job)
+    const record = this.#durable(entry)
+    if (record !== undefined) this.#checkDue(entry, record)
+  }
+
+  /** Checks that a replica looks at the task in time, whichever replica is lost now. */
+  #checkDue (entry: string, record: TaskRecord): void {
+    const { now } = this.#world
+    const wantedAt = wantedTime(record, now)
+    if (wantedAt === undefined) return
+    const dueAt = this.#state.dueTimes.getDurable(entry)?.at ?? Infinity
+    const lateMs = dueAt - Math.max(now, wantedAt) - DUE_MARGIN_MS
+    const since = lateMs > 0 ? this.#late.get(entry) ?? now : Infinity
+    if (lateMs > 0) this.#late.set(entry, since)
+    else this.#late.delete(entry)
+    // A replica that has removed the due time of a record that was created meanwhile sets it again.
+    if (lateMs > 0 && (dueAt < Infinity || now > since + MAX_MISSING_MS)) this.#world.fail(`${entry} is ${phaseOf(record)}, and is due ${lateMs} ms too late`)
+  }
+
+  #durable (entry: string): TaskRecord | undefined {
+    return this.#open(entry, this.#state.records.getDurable(entry)?.bytes)
+  }
+
+  #open (entry: string, bytes: Buffer | undefined): TaskRecord | undefined {
+    if (bytes === undefined) return undefined
+    const before = this.#opened.get(bytes)
+    if (before !== undefined) return before
+    const opened = this.#sealer.open('task', entry, bytes.toString('latin1'))
+    const record = opened && readTaskBytes(opened)
+    if (record !== undefined) this.#opened.set(bytes, record)
+    return record
+  }
+}
+
+/** Returns when a replica must look at the task. `undefined`: never. */
+function wantedTime (record: TaskRecord, now: number): number | undefined {
+  switch (phaseOf(record)) {
+    case 'running': case 'undoing': return now
+    case 'waiting': case 'asking': return Math.min(record.wakesAt ?? Infinity, endOfRun(record))
+    case 'over': return record.undo === 'due' ? Math.min(record.wakesAt ?? now, endOfRun(record)) : undefined
+  }
+}
+
+/** The entry of its due time, which also names its record. */
+export function entryOf ({ entry, id, sender }: Job): string {
+  return entry ?? `tasks-${ownerOf(sender.principal)}/${String(id)}`
+}

@@ -1,0 +1,157 @@
+// The model of what handlers do: their runs, steps, sleeps and rights.
+
+import type { Cluster } from '../cluster.ts'
+import { LEASE_MS } from '../replica.ts'
+import type { ModelWorld } from '../world.ts'
+import type { Access, Job, Run } from './job.ts'
+
+/** After this many losses in a row a task fails. */
+export const MAX_CRASHES = 5
+/** The lease of a run lasts at least this long after the call of its handler, in milliseconds. */
+const CERTAIN_MS = 4000
+/** A replica knows the time of the store this well, and a sleep may end a moment early. In milliseconds. */
+const MAX_EARLY_MS = 1500
+
+export type SeenCluster = Pick<Cluster, 'losses' | 'isUndisturbed' | 'isCurrentStopping'>
+
+export class Runs {
+  readonly #world: ModelWorld
+  readonly #cluster: SeenCluster
+  readonly #find: (name: string) => Job
+  /** Since when there are no faults. */
+  calmAt = Infinity
+
+  constructor (world: ModelWorld, cluster: SeenCluster, find: (name: string) => Job) {
+    this.#world = world
+    this.#cluster = cluster
+    this.#find = find
+  }
+
+  /** Notes a call of a handler. Returns the name of the run. */
+  called (
+    name: string, scopes: readonly string[], by: Run['by'] = 'handler', runName?: string
+  ): string {
+    const job = this.#find(name)
+    const run: Run = {
+      name: runName ?? `${name} run ${job.runs.size + 1}`,
+      by,
+      process: this.#world.current,
+      at: this.#world.now,
+      losses: this.#cluster.losses,
+      scopes: toText(scopes),
+      failures: []
+    }
+    job.runs.set(run.name, run)
+    if (by === 'handler') job.run = run
+    this.#checkScopes(job, run.scopes)
+    return run.name
+  }
+
+  left (name: string, runName: string): void {
+    const run = this.#find(name).runs.get(runName)
+    if (run !== undefined) run.hasLeft = true
+  }
+
+  begin (name: string, key: string, runName: string): string {
+    const job = this.#find(name)
+    const step = job.steps.get(key) ?? { begins: 0 }
+    job.steps.set(key, step)
+    this.#world.note(`${name} begins ${key}`)
+    const what = `${key} of ${name} began`
+    if (step.value !== undefined) this.#world.fail(`${what} again after its result was acknowledged`)
+    if (step.isSettled === true) this.#world.fail(`${what} again after its failure was kept`)
+    if (job.tool === 'fragile' && step.begins > 0) this.#world.fail(`${what} twice, and may not be repeated`)
+    const isUndo = key.startsWith('undo')
+    if (!isUndo && job.known === 'answer') {
+      this.#world.fail(`${what} after its call was answered without a task`)
+    }
+    if (!isUndo && job.endedAt !== undefined && this.#world.now > job.endedAt + LEASE_MS) {
+      this.#world.fail(`${what} more than a lease after the end of its task`)
+    }
+    this.#checkAlone(job, runName, what)
+    return `${name} ${key} ${++step.begins}`
+  }
+
+  /** Checks that no other run of the task goes on. */
+  #checkAlone (job: Job, runName: string, what: string): void {
+    const run = job.runs.get(runName)
+    if (run === undefined) return
+    run.hasBegun = true
+    for (const other of job.runs.values()) {
+      const isCertain = this.#world.now - other.at < CERTAIN_MS || other.at > this.calmAt
+      if (other === run || other.by !== run.by || other.hasBegun !== true || other.hasLeft === true) continue
+      if (isCertain && this.#cluster.isUndisturbed(other.process, other.at)) {
+        this.#world.fail(`${what} in ${run.name}, and ${other.name} goes on`)
+      }
+    }
+  }
+
+  acknowledge (name: string, key: string, value: string, runName: string): void {
+    const job = this.#find(name)
+    const step = job.steps.get(key)
+    if (step === undefined) return this.#world.fail(`${key} of ${name} never ran`)
+    if (step.value !== undefined && step.value !== value) {
+      this.#world.fail(`the result of ${key} of ${name} was ${step.value}, and is ${value}`)
+    }
+    const isNew = step.value === undefined
+    step.value = value
+    // The write that has kept this result has all failures of the run so far.
+    for (const other of isNew ? job.runs.get(runName)?.failures ?? [] : []) other.isSettled = true
+  }
+
+  failed (name: string, key: string, runName: string): void {
+    const job = this.#find(name)
+    const step = job.steps.get(key)
+    if (step === undefined) return this.#world.fail(`${key} of ${name} never ran`)
+    step.hasFailed = true
+    job.runs.get(runName)?.failures.push(step)
+  }
+
+  /** Checks what the undo of a task is told of a step. */
+  recalled (name: string, key: string, value: string | undefined): void {
+    const { value: acknowledged } = this.#find(name).steps.get(key) ?? {}
+    if (acknowledged === undefined || acknowledged === value) return
+    this.#world.fail(`the undo of ${name} was told ${String(value)} of ${key}, whose result is ${acknowledged}`)
+  }
+
+  sleeping (name: string, key: string): void {
+    const { sleeps } = this.#find(name)
+    if (!sleeps.has(key)) sleeps.set(key, this.#world.now)
+  }
+
+  slept (name: string, key: string, ms: number): void {
+    const sinceMs = this.#world.now - (this.#find(name).sleeps.get(key) ?? Infinity)
+    if (sinceMs >= ms - MAX_EARLY_MS) return
+    this.#world.fail(`${key} of ${name} was to take ${ms} ms, and took ${sinceMs} ms`)
+  }
+
+  /** Notes that a caller with these scopes asks for the task. Returns it: say when it is certain. */
+  access (job: Job, scopes: Iterable<string>): Access {
+    const access: Access = { scopes: toText(scopes), sentAt: this.#world.now }
+    job.accesses.push(access)
+    return access
+  }
+
+  /** Checks that a run has the scopes of the last one who was allowed to see the task. */
+  #checkScopes ({ name, accesses }: Job, scopes: string): void {
+    // The run was claimed within a lease before its handler is called.
+    const claimedAt = this.#world.now - LEASE_MS
+    const isLast = accesses.some((access) => access.scopes === scopes && !accesses.some(
+      ({ sentAt, ackedAt = Infinity }) => sentAt > (access.ackedAt ?? Infinity) && ackedAt < claimedAt
+    ))
+    if (!isLast) this.#world.fail(`${name} runs with the scopes ${scopes}, which are not those of the last access`)
+  }
+
+  crash (name: string, by: Run['by']): void {
+    const job = this.#find(name)
+    // The task has left the replica in order, or does so: this is no loss.
+    if (this.#cluster.isCurrentStopping) return
+    const crashes = ++job.crashes[by]
+    // An operator who lets it run again begins the count anew.
+    if (crashes > MAX_CRASHES * (1 + job.retries)) {
+      this.#world.fail(`the ${by} of ${name} has ended ${crashes} replicas`)
+    }
+  }
+}
+
+function toText (scopes: Iterable<string>): string { return [...scopes].sort().join(' ') }
