@@ -34,7 +34,7 @@ const toWork = (file: string) => `import { appendFileSync } from 'node:fs'
       const schema = { type: 'object', properties: { by: { type: 'string' } } }
       const { go } = await ctx.ask({ go: elicit.form({ message: 'Go on?', schema }) })
       await record('two')
-      await ctx.sleep(1000 + 1000 * Math.random())
+      await ctx.sleep(1500)
       await record('three')
       return { values, answers: { go: go.content?.by ?? go.action } }
     } })`
@@ -64,7 +64,7 @@ const toRemind = (file: string) => `import { appendFileSync } from 'node:fs'
       }
       await record('one')
       await pause(1000 * Math.random())
-      await Promise.all([ask('go'), ask('beside'), ctx.sleep(1000 + 500 * Math.random())])
+      await Promise.all([ask('go'), ask('beside'), ctx.sleep(1200)])
       await record('two')
       await Promise.all([ask('now'), ctx.sleep(1000).then(async () => {
         await pause(500 * Math.random())
