@@ -81,7 +81,9 @@ export function createProbe (
 ): Probe {
   const unlessDead = (work: () => void) => { if (!world.current.isDead) work() }
   return {
-    called: (job, scopes) => world.current.isDead ? '' : jobs.runs.called(job, scopes),
+    called: (job, scopes, run?: string) => (
+      world.current.isDead ? '' : jobs.runs.called(job, scopes, 'handler', run)
+    ),
     left: (job, run) => unlessDead(() => jobs.runs.left(job, run)),
     begin: (job, key, run) => world.current.isDead ? '' : jobs.runs.begin(job, key, run),
     acknowledged: (...step) => unlessDead(() => jobs.runs.acknowledge(...step)),
@@ -90,7 +92,7 @@ export function createProbe (
     answered: (job, key, by) => unlessDead(() => jobs.questions.get(jobs.find(job), key, by)),
     sleeping: (job, key) => unlessDead(() => jobs.runs.sleeping(job, key)),
     slept: (job, key, ms) => unlessDead(() => jobs.runs.slept(job, key, ms)),
-    undoing: (job, scopes) => world.current.isDead ? '' : jobs.undoing(job, scopes),
+    undoing: (job, scopes, run?: string) => world.current.isDead ? '' : jobs.undoing(job, scopes, run),
     recalled: (job, key, value) => unlessDead(() => jobs.runs.recalled(job, key, value)),
     undone: (job) => unlessDead(() => { jobs.find(job).isUndone = true }),
     order: (key, caller) => world.current.isDead ? '' : orders.begin(key, caller),

@@ -4,7 +4,7 @@ import { readMessages, toPost, type Message } from '../../helpers/request.ts'
 import type { Principal } from '../../../src/access/principal.ts'
 import { TASKS_CAPABILITY } from '../../../src/protocol/tasks.ts'
 import type { MessageSink } from '../../../src/store/changes/message-sink.ts'
-import type { Reply, Sender } from '../cluster.ts'
+import type { Reply, Sender, SendOptions } from '../cluster.ts'
 import type { Process } from '../world.ts'
 import { writeRelease } from './catalogs.ts'
 import { RealReplica } from './replica.ts'
@@ -142,7 +142,7 @@ export class RealCluster {
 
   async send (
     index: number, { principal }: Sender, method: string, params: object,
-    headers: { [name: string]: string } = {}, id: string | number = `request-${++this.#requests}`
+    { headers = {}, id = `request-${++this.#requests}` }: SendOptions = {}
   ): Promise<Reply> {
     const { replica } = this.#at(index)
     const what = `${method} ${JSON.stringify(params).slice(0, 90)}`

@@ -6,7 +6,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
 const { SIMULATION_NOTES: notes = '', SIMULATION_SPEED: speed = '1' } = process.env
 
 function note (what, ...args) {
-  appendFileSync(notes, `${JSON.stringify({ pid: process.pid, what, args })}\n`)
+  appendFileSync(notes, `${JSON.stringify({ pid: process.pid, at: Date.now(), what, args })}\n`)
 }
 
 /** Notes the beginning of something. Returns the arguments of all beginnings of that kind so far. */
@@ -16,16 +16,30 @@ function count (what, ...args) {
   return lines.filter((line) => line.what === what).map((line) => String(line.args))
 }
 
+let runs = 0
+
+/** Notes the call of a handler. Returns the name of its run. */
+function begin (what, job, scopes) {
+  const run = `${job} run ${process.pid}-${++runs}`
+  note(what, job, scopes, run)
+  return run
+}
+
 const probe = {
-  called: (job) => note('called', job),
-  left: (job) => note('left', job),
-  begin (job, key) {
-    const all = count('begin', job, key)
-    return `${job} ${key} ${all.filter((one) => one === `${job},${key}`).length}`
+  called: (...args) => begin('called', ...args),
+  left: (...args) => note('left', ...args),
+  begin (job, key, run) {
+    const all = count('begin', job, key, run)
+    return `${job} ${key} ${all.filter((one) => one.startsWith(`${job},${key},`)).length}`
   },
+  failed: (...args) => note('failed', ...args),
+  answered: (...args) => note('answered', ...args),
+  sleeping: (...args) => note('sleeping', ...args),
+  slept: (job, key, ms) => note('slept', job, key, ms * Number(speed)),
+  recalled: (...args) => note('recalled', ...args),
   acknowledged: (...args) => note('acknowledged', ...args),
   created: (...args) => note('created', ...args),
-  undoing: (job) => note('undoing', job),
+  undoing: (...args) => begin('undoing', ...args),
   undone: (job) => note('undone', job),
   order (key, caller) {
     const all = count('order', key, caller)
@@ -33,7 +47,13 @@ const probe = {
     return `${key} of ${caller} ${all.length} #${own.length}`
   },
   ordered: (...args) => note('ordered', ...args),
-  pause: async (ms) => await new Promise((resolve) => { setTimeout(resolve, ms / Number(speed)) }),
+  pause: async (ms, signal) => await new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms / Number(speed))
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    })
+  }),
   async crash (job, by) {
     note('crash', job, by)
     process.kill(process.pid, 'SIGKILL')

@@ -97,7 +97,8 @@ async function carryOut (
     const lines = text.slice(read).split('\n').slice(0, -1)
     read += lines.reduce((sum, line) => sum + line.length + 1, 0)
     for (const line of lines) {
-      const { pid, what, args } = JSON.parse(line)
+      const { pid, at, what, args } = JSON.parse(line)
+      world.eventAt = at
       world.current = cluster.processOf(pid)
       // A replica that is dead by now did this before.
       const wasDead = world.current.isDead
@@ -108,6 +109,7 @@ async function carryOut (
       world.current.isDead = wasDead
     }
     world.current = cluster.client
+    world.eventAt = undefined
   }
   const parts = { world, network: NO_NETWORK, jobs, ledgers, orders, streams }
   const commands = new Commands({ ...parts, cluster: Object.assign(cluster, NO_FAULTS) }, plan.commands)

@@ -8,13 +8,15 @@ export const SPEED = 5
 
 export class RealWorld {
   readonly trace: string[] = []
-  readonly #begin = performance.now()
+  readonly #begin = Date.now()
+  /** When the event was that is read, in milliseconds since the epoch. */
+  eventAt: number | undefined
   violation: Violation | undefined
   /** The replica whose notes are read. */
   current = new Process('client', '')
 
   /** Milliseconds of the plan. */
-  get now (): number { return (performance.now() - this.#begin) * SPEED }
+  get now (): number { return ((this.eventAt ?? Date.now()) - this.#begin) * SPEED }
 
   createProcess (name: string): Process { return new Process(name, '') }
 
