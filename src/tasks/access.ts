@@ -75,11 +75,14 @@ export class TaskAccess {
   }
 
   /**
-   * Resolves to whether a client may be told of this record: the end of a task must be durable, because the
-   * client does not ask again. If not, a failover has lost the record: read it again.
+   * Resolves to whether a client may be told of this record. The end of a task must be durable, because the
+   * client does not ask again. A question must be, because an answer to a question that a failover has lost
+   * is ignored. If not, a failover has lost the record: read it again.
    */
   async mayTell (key: TaskKey, { record, version }: StoredTask): Promise<boolean> {
-    return !isTerminal(record.status) || await this.#dependencies.records.confirm(key, version)
+    const { status } = record
+    if (!isTerminal(status) && status !== 'input_required') return true
+    return await this.#dependencies.records.confirm(key, version)
   }
 
   /**

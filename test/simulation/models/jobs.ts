@@ -37,7 +37,7 @@ export class Jobs {
     this.#cluster = cluster
     this.records = new SeenRecords(world, state, secrets)
     this.records.onRecord = (entry, record) => this.#noteRecord(entry, record)
-    this.questions = new Questions(world, this.records, () => this.failovers > 0)
+    this.questions = new Questions(world, this.records)
     this.runs = new Runs(world, cluster, (name) => this.find(name))
   }
 

@@ -12,12 +12,9 @@ export class Questions {
   /** How many answers were acknowledged. */
   acknowledged = 0
 
-  readonly #hasFailedOver: () => boolean
-
-  constructor (world: ModelWorld, records: SeenRecords, hasFailedOver: () => boolean) {
+  constructor (world: ModelWorld, records: SeenRecords) {
     this.#world = world
     this.#records = records
-    this.#hasFailedOver = hasFailedOver
   }
 
   /** Returns an answer to send, with an id of its own. @param by the id, if it has none of its own. */
@@ -31,9 +28,6 @@ export class Questions {
   acknowledge (job: Job, answers: readonly SentAnswer[]): void {
     const record = this.#records.durableOf(job)
     for (const answer of answers) {
-      // A client may be told of a question that a failover takes back: nobody asks it then.
-      const isKnown = record === undefined || record.questions[answer.name] !== undefined
-      if (!isKnown && this.#hasFailedOver()) continue
       answer.ackedAt = this.#world.now
       this.acknowledged++
       if (record === undefined || TERMINAL.has(record.status)) continue

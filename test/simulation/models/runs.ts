@@ -43,7 +43,7 @@ export class Runs {
     }
     job.runs.set(run.name, run)
     if (by === 'handler') job.run = run
-    this.#checkScopes(job, run.scopes)
+    this.#checkScopes(job, run)
     return run.name
   }
 
@@ -132,10 +132,11 @@ export class Runs {
     return access
   }
 
-  /** Checks that a run has the scopes of the last one who was allowed to see the task. */
-  #checkScopes ({ name, accesses }: Job, scopes: string): void {
-    // The run was claimed within a lease before its handler is called.
-    const claimedAt = this.#world.now - LEASE_MS
+  /** Checks that a run has the scopes of the last one who was allowed to see the task before it began. */
+  #checkScopes ({ name, accesses, run }: Job, { scopes, by }: Run): void {
+    // A run is claimed within a lease before its handler is called. An access after the end of a task changes
+    // nothing, and the end came after the last call of its handler.
+    const claimedAt = by === 'undo' ? run?.at ?? 0 : this.#world.now - LEASE_MS
     const isLast = accesses.some((access) => access.scopes === scopes && !accesses.some(
       ({ sentAt, ackedAt = Infinity }) => sentAt > (access.ackedAt ?? Infinity) && ackedAt < claimedAt
     ))
