@@ -2,8 +2,6 @@
 // for the next due time, another renews the leases of the runs here.
 
 import { clock, random, type Timer, timers } from '../base/time.ts'
-import type { CompiledTool } from '../catalog/compiled/definitions/compile-tool.ts'
-import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { holderOf } from '../limits/holder.ts'
 import { Limit } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
@@ -12,7 +10,8 @@ import type { Caller, RequestLog } from '../request/pipeline/caller.ts'
 import type { ToolRuns, UndoneTask } from '../request/pipeline/seams.ts'
 import { findResult } from '../request/questions/step-results.ts'
 import type { UpstreamTokens } from './calls/upstream-tokens.ts'
-import { findChangedTool, toSender, type TaskRecord } from './record.ts'
+import type { Handovers } from './handovers.ts'
+import { toSender, type TaskRecord } from './record.ts'
 import { keyFrom, type StoredTask, type TaskKey } from './records.ts'
 import type { LeftReason, TaskReports } from './reports.ts'
 import { TaskLost } from './no-outcome.ts'
@@ -25,14 +24,13 @@ export interface TaskRunnerDependencies extends
   TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
   readonly log: RequestLog & { child (bindings: object): RequestLog }
   readonly reports: TaskReports
+  readonly handovers: Handovers
   /** Absent: tasks keep no tokens for upstreams. */
   readonly upstreamTokens?: UpstreamTokens
   /** The most runs at once that no request began. 1,000 by default. */
   readonly maxRuns?: number
   /** Whether the catalog has tools whose calls become tasks. */
   isUsed (): boolean
-  /** The present state of the catalog. */
-  snapshot (): Snapshot
 }
 
 /** How many due tasks one look takes. */
@@ -110,7 +108,7 @@ export class TaskRunner {
    * the task.
    */
   async mayRun (record: TaskRecord): Promise<boolean> {
-    return !this.#isOutdated(record) && await this.#accepts(record)
+    return !this.#dependencies.handovers.mustLeave(record) && await this.#accepts(record)
   }
 
   async #accepts ({ tool, args, undo }: TaskRecord): Promise<boolean> {
@@ -128,12 +126,12 @@ export class TaskRunner {
     const { record, record: { tool, args, requestId, client } } = stored
     const run = TaskRun.resume(this.#dependencies, key, stored, stored.heldAt)
     const sender = toSender(record)
-    const { reports, upstreamTokens, onMessage } = this.#dependencies
+    const { reports, handovers, upstreamTokens, onMessage } = this.#dependencies
     const logLevel = onMessage === undefined ? undefined : 'debug'
     upstreamTokens?.attach(sender.principal, record.upstreamTokens ?? {}, run.keepTokens.bind(run))
     run.onEnd(release)
     this.add(run)
-    reports.noteRun(key, record, this.#findChanged(record))
+    reports.noteRun(key, record, handovers.findChanged(record))
     const { revision, capabilities: clientCapabilities, info: clientInfo } = client
     const caller: Caller = {
       ...sender,
@@ -227,46 +225,57 @@ export class TaskRunner {
     if (await records.exists(key)) await transitions.hold(key, 0)
   }
 
+  /**
+   * Takes up a task that another replica must leave, if it would run here now. Nobody holds its due time: of
+   * several replicas the first one that writes the record runs it.
+   */
+  async takeOffered (key: TaskKey): Promise<void> {
+    const { records, log } = this.#dependencies
+    if (this.#toolRuns === undefined) return
+    try {
+      const stored = await records.read(key)
+      // A task that runs has a lease, which only its due time ends.
+      const isFree = stored?.record.isRunning === false && this.hasRoom(stored.record)
+      if (isFree && this.#wouldRun(stored.record, false)) await this.#takeUpRecord(key, stored)
+    } catch (err) {
+      log.warn({ err }, 'a due task was not run')
+    }
+  }
+
+  #wouldRun (record: TaskRecord, isHere: boolean): boolean {
+    const due = { type: 'due', run: record.run, isHere, isOutdated: false } as const
+    return findTransition(record, due, this.#dependencies.storeClock.now())?.isClaimed === true
+  }
+
   async #takeUpRecord (key: TaskKey, stored: StoredTask): Promise<void> {
-    const { transitions, storeClock, reports } = this.#dependencies
+    const { transitions, reports, handovers } = this.#dependencies
     const { record } = stored
     const isHere = this.#runs.has(key.entry)
-    const due = { type: 'due', run: record.run, isHere, isOutdated: false } as const
-    const wouldRun = findTransition(record, due, storeClock.now())?.isClaimed === true
+    const wouldRun = this.#wouldRun(record, isHere)
     if (wouldRun && !await this.#accepts(record)) return await this.#leave(key, 'unknown', record)
-    const event: TaskEvent = { ...due, isOutdated: wouldRun && this.#isOutdated(record) }
+    const mustLeave = wouldRun && handovers.mustLeave(record)
     // A lost task waits first.
-    const isOver = event.isOutdated && !record.isRunning
-    if (isOver && !this.#hadTime(record)) return await this.#leave(key, 'changed', record)
+    if (mustLeave && !record.isRunning && !handovers.hadTime(record, this.#steadySince)) {
+      handovers.offer(key, record)
+      return await this.#leave(key, 'changed', record)
+    }
+    // The end of a task in changed code is undone by changed code too, if no replica has the earlier one.
+    const isOutdated = mustLeave && record.undo === undefined
     reports.noteTaken(key)
     let release: (() => void) | undefined
-    if (wouldRun && !event.isOutdated) {
+    if (wouldRun && !isOutdated) {
       // Another replica, or a later look, takes the task.
       if (!this.hasRoom(record)) return await this.#putBack(key, record)
       release = this.#reserve(record)
     }
+    const event: TaskEvent = { type: 'due', run: record.run, isHere, isOutdated }
     const applied = await transitions.apply(key, event, { from: stored }).catch((error: unknown) => {
       release?.()
       throw error
     })
     if (applied?.transition?.isClaimed === true) this.run(key, applied, release)
     else release?.()
-    if (applied !== undefined) reports.noteLook(record, applied.record, this.#findChanged(record))
-  }
-
-  /** Whether replicas with the code of the task could take it for a lease. */
-  #hadTime ({ wakesAt = 0 }: TaskRecord): boolean {
-    const { storeClock, leaseMs } = this.#dependencies
-    return storeClock.now() - wakesAt >= leaseMs && clock.monotonic() - this.#steadySince >= leaseMs
-  }
-
-  /** Whether the code of the tool has changed since the task began, and must not go on with its work. */
-  #isOutdated (record: TaskRecord): boolean {
-    return record.undo === undefined && this.#findChanged(record)?.task?.mayGoOnChanged === false
-  }
-
-  #findChanged (record: TaskRecord): CompiledTool | undefined {
-    return findChangedTool(record, this.#dependencies.snapshot().primitives.tools)
+    if (applied !== undefined) reports.noteLook(record, applied.record, handovers.findChanged(record))
   }
 
   /** Counts a run for the holder of the task. Returns what ends the counting. */

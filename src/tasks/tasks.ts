@@ -13,6 +13,7 @@ import { CallWaits } from './calls/waits.ts'
 import { ContinuedCalls } from './calls/continued-calls.ts'
 import type { TaskStartDependencies } from './calls/first-run.ts'
 import { createTaskFollowers } from './followers.ts'
+import { Handovers } from './handovers.ts'
 import { createTaskMethods } from './methods.ts'
 import { openCall } from './calls/open-call.ts'
 import { openRelay } from './calls/relayed-call.ts'
@@ -72,6 +73,7 @@ export function createTasks (options: TasksOptions): Tasks {
   const endings = new Set<Promise<void>>()
   const reports = new TaskReports(log)
   const watches = new TaskWatches(broadcast)
+  const handovers = new Handovers({ broadcast, storeClock, leaseMs, snapshot })
   let isClosing = false
 
   const shared = { records, dueTimes, storeClock, leaseMs }
@@ -90,6 +92,7 @@ export function createTasks (options: TasksOptions): Tasks {
     ...shared,
     transitions,
     reports,
+    handovers,
     onProgress: ({ entry }, progress) => watches.tellProgress(entry, progress),
     onCreate: (run) => runner.add(run),
     onEnd (run, writing) {
@@ -130,6 +133,7 @@ export function createTasks (options: TasksOptions): Tasks {
     // A cancel may be among them.
     else if (event.type === 'events-missed') runner.renewAll()
   })
+  const endOffers = handovers.onOffer((key) => { runner.takeOffered(key) })
   return {
     starter: {
       open: (request, call) => openCall(startDependencies, request, call),
@@ -156,6 +160,7 @@ export function createTasks (options: TasksOptions): Tasks {
       runner.close()
       watches.close()
       unsubscribe()
+      endOffers()
       while (endings.size > 0) await Promise.all(endings)
     }
   }

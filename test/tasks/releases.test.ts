@@ -51,7 +51,7 @@ t.test('with onDeploy: fail, changed code leaves a task to a replica with the ea
   for (const { infos } of next) t.strictSame(infos, [])
 })
 
-t.test('with onDeploy: fail, a task fails a lease after it is due if no replica has its code', async (t) => {
+t.test('with onDeploy: fail, a task fails after two leases without a replica with its code', async (t) => {
   for (const isLost of [false, true]) {
     const time = new VirtualTime(t)
     const runs: string[] = []
@@ -67,9 +67,9 @@ t.test('with onDeploy: fail, a task fails a lease after it is due if no replica 
     first.kill()
     const next = world.openReplica('next', CHANGED)
     const dueInMs = isLost ? LEASE_MS : 60_000
-    await time.during(timers.pause(dueInMs + LEASE_MS / 2), 1e6)
+    await time.during(timers.pause(dueInMs + 1.9 * LEASE_MS), 1e6)
     t.match(await time.during(next.ask('tasks/get', { taskId: id }), 1000), { status: 'working' })
-    await time.during(timers.pause(2 * LEASE_MS), 1e6)
+    await time.during(timers.pause(LEASE_MS), 1e6)
     const ended = await time.during(next.ask('tasks/get', { taskId: id }), 1000)
     t.match(ended, { status: 'failed', error: { message: /^The tool has changed since the task began/ } })
     t.strictSame(runs, ['first'])

@@ -49,6 +49,8 @@ interface ReplicaOptions {
   /** The fingerprint of the tool. */
   readonly code?: string
   readonly mayGoOnChanged?: boolean
+  /** How long each operation of the store takes. */
+  readonly slowMs?: number
   /** Whether its records have a later form. */
   readonly isNewer?: boolean
 }
@@ -78,7 +80,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
   /** Each replica may have another release. */
   function openReplica (name: string, {
     secret = 'secret', knows = true, isUsed = true, aheadMs = 0, code = 'code', mayGoOnChanged = true,
-    isNewer = false
+    slowMs = 0, isNewer = false
   }: ReplicaOptions = {}) {
     const rule = {
       isForQuestions: false,
@@ -102,6 +104,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       if (isDead) return await FOREVER
       const fault = operations++ === plan?.at ? plan.fault : undefined
       await untilAwake()
+      if (slowMs > 0) await timers.pause(slowMs)
       if (fault === 'killed-before') isDead = true
       if (fault === 'refused') throw new StoreUnavailable(new Error('refused'))
       if (isDead) return await FOREVER
@@ -150,7 +153,8 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       dueTimes: wrap(dueTimes),
       broadcast: {
         ...broadcast,
-        publish: async (event) => { if (!isDead && !world.losesEvents) await broadcast.publish(event) }
+        publish: async (event) => { if (!isDead && !world.losesEvents) await broadcast.publish(event) },
+        send: async (message) => { if (!isDead && !world.losesEvents) await broadcast.send(message) }
       },
       patienceMs: 30_000,
       sealer: isNewer ? toNewer(createSealer([secret])) : createSealer([secret]),

@@ -380,7 +380,7 @@ export const CASES: readonly Case[] = [
     row: 'undoing stopped → over',
     record: UNDOING,
     event: { type: 'stopped', run: 3, journal: JOURNAL },
-    gives: { due: 0, record: { isRunning: false, wakesAt: 0 } }
+    gives: { due: NOW, record: { isRunning: false, wakesAt: NOW } }
   },
   {
     row: 'undoing completed → over',

@@ -93,7 +93,7 @@ export const UNDO_ROWS: readonly TransitionRow[] = [
     from: ['undoing'],
     on: 'stopped',
     to: 'over',
-    change: (_, { journal }) => ({ ...toJournal(journal), isRunning: false, wakesAt: 0 })
+    change: (_, { journal }, now) => ({ ...toJournal(journal), isRunning: false, wakesAt: now })
   }),
   row({
     from: ['undoing'],
