@@ -94,22 +94,25 @@ export class CallWaiters {
   /**
    * Answers the request if its call was begun before: it is sent again with answers, or repeated. Resolves to
    * `undefined`, or returns it, if the call must begin.
-   * @param isLookedUp whether a record of the call's name is looked for now, and not only by its creation. By
-   * default if the client has sent a key.
+   * @param mustKnow whether the call must not begin while the store cannot tell whether it was begun before.
+   * By default if the client has sent a key.
    */
   findEarlier (
     request: RequestContext, call: StartingCall, options: CallOptions,
-    isLookedUp = options.name?.isGiven === true
+    mustKnow = options.name?.isGiven === true
   ): Promise<string | undefined> | undefined {
     const { name } = options
     const find = async () => {
-      const first = isLookedUp && name !== undefined && await adoptFirst(this.#dependencies.records, name)
+      const first = name && await adoptFirst(this.#dependencies.records, name).catch((error: unknown) => {
+        // The creation of the record finds the first one.
+        if (mustKnow || !(error instanceof StoreUnavailable)) throw error
+      })
       return first ? await this.#joinFirst(request, call, first, options) : undefined
     }
     if (call.isRetry) {
       return this.#resume(request, call, options).then(async (result) => result ?? await find())
     }
-    return isLookedUp ? find() : undefined
+    return name === undefined ? undefined : find()
   }
 
   /** Answers the request of a call that has become a task. */
