@@ -63,7 +63,7 @@ export function openPlainWorld (snapshot: Snapshot) {
 
   function openReplica () {
     let operations = 0
-    let plan: { readonly at: number, readonly fault: Fault } | undefined
+    let plan: { readonly at: number, readonly fault: Fault, readonly awayMs: number } | undefined
     let isDead = false
     let awayUntil = -Infinity
     let pausedUntil = -Infinity
@@ -79,7 +79,7 @@ export function openPlainWorld (snapshot: Snapshot) {
       const fault = operations++ === plan?.at ? plan.fault : undefined
       await untilAwake()
       if (fault === 'killed-before') die()
-      if (fault === 'away') awayUntil = clock.now() + AWAY_MS
+      if (fault === 'away') awayUntil = clock.now() + (plan?.awayMs ?? AWAY_MS)
       if (fault === 'refused' || clock.now() < awayUntil) throw new StoreUnavailable(new Error('refused'))
       if (isDead) return await FOREVER
       const outcome = await work()
@@ -177,7 +177,7 @@ export function openPlainWorld (snapshot: Snapshot) {
     const replica = {
       call,
       /** Lets the operation with this number, from now on, fail. */
-      fail (at: number, fault: Fault) { plan = { at: operations + at, fault } },
+      fail (at: number, fault: Fault, awayMs = AWAY_MS) { plan = { at: operations + at, fault, awayMs } },
       get operations () { return operations },
       get isDead () { return isDead },
       /** Ends the process. Its timers stop too. */

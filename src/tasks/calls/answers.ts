@@ -4,7 +4,7 @@ import { errorResult, isErrorJson, textResult } from '../../catalog/compiled/res
 import { EarlierFailure, MISSING_CLIENT_CAPABILITY, ProtocolError } from '../../protocol/errors.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
-import { cancelledText, goesOnText, questionsText, type CallQuestion } from './texts.ts'
+import { cancelledText, goesOnText, questionsText, unreadText, type CallQuestion } from './texts.ts'
 import { toTaskSeed, type TaskRecord } from '../record.ts'
 
 /** Returns the result of an ended task as its call would have. Throws its error. */
@@ -23,6 +23,14 @@ export function toGoesOnResult (
 ): string {
   request.observed.special = 'goes_on'
   return toModelResult(request, goesOnText(tool, call, statusMessage, isError), isError)
+}
+
+/** Says how to continue a call whose record cannot be read. @param call as above. */
+export function toUnreadResult (
+  request: RequestContext, call: string, tool: string, isError: boolean
+): string {
+  request.observed.special = 'goes_on'
+  return toModelResult(request, unreadText(tool, call, isError), isError)
 }
 
 /** Returns the open questions of a call, for the model to pass on. */

@@ -35,6 +35,15 @@ export function goesOnText (
   tool: string, call: string, message: string | undefined, isError: boolean
 ): string {
   const state = `${tool} is still at work${message === undefined ? '' : `: ${message}`}.`
+  return toContinue(tool, call, state, isError)
+}
+
+/** Its result may have been told before: the text does not say that it is at work. */
+export function unreadText (tool: string, call: string, isError: boolean): string {
+  return toContinue(tool, call, `What became of ${tool} cannot be read now.`, isError)
+}
+
+function toContinue (tool: string, call: string, state: string, isError: boolean): string {
   return `${isError ? 'This is no error. ' : ''}${state} To get its result, ${continueWith(call)}. ` +
     `Do not call ${tool} again: that would begin the work once more.`
 }

@@ -13,7 +13,7 @@ import type { StartingCall } from '../../request/pipeline/seams.ts'
 import type { InputRound } from '../../request/questions/input-round.ts'
 import { StoreUnavailable } from '../../store/records/state-store.ts'
 import type { SeenTask, TaskAccess } from '../access.ts'
-import { toCallResult, toGoesOnResult, toRelayedResult, toTaskResult } from './answers.ts'
+import { toCallResult, toGoesOnResult, toRelayedResult, toTaskResult, toUnreadResult } from './answers.ts'
 import { adoptFirst, assertSameCall, type CallName } from './names.ts'
 import { partQuestions, type NamedRequests } from './relayed-questions.ts'
 import { taskIdOf, unaskedText } from './texts.ts'
@@ -153,20 +153,16 @@ export class CallWaiters {
         const text = await prepare?.(round)
         if (typeof text === 'string') return textResult(request.writer, text)
         return await this.#follow(request, round, call, options).catch((error: unknown) => {
-          // The work goes on after the outage.
-          if (error instanceof StoreUnavailable) return this.#goesOn(request, call, options)
-          throw error
+          // The call may have ended, and another request may have told its result.
+          if (!(error instanceof StoreUnavailable)) throw error
+          return toUnreadResult(request, call, toolOf(request), options.isError)
         })
       }, (json) => json)
     } catch (error) {
       // The work goes on elsewhere, or after the restart.
-      if (error instanceof ServiceClosing) return this.#goesOn(request, call, options)
-      throw error
+      if (!(error instanceof ServiceClosing)) throw error
+      return toGoesOnResult(request, call, { tool: toolOf(request) }, options.isError)
     }
-  }
-
-  #goesOn (request: RequestContext, call: string, { isError }: WaitOptions): string {
-    return toGoesOnResult(request, call, { tool: request.observed.subject ?? 'The tool' }, isError)
   }
 
   async #resume (
@@ -275,6 +271,8 @@ export class CallWaiters {
     })())
   }
 }
+
+function toolOf ({ observed: { subject = 'The tool' } }: RequestContext): string { return subject }
 
 /** Lets the request state name the call. */
 function naming (id: string): Prepare {
