@@ -67,6 +67,7 @@ export function openPlainWorld (snapshot: Snapshot) {
     let isDead = false
     let awayUntil = -Infinity
     let pausedUntil = -Infinity
+    let delay: { readonly at: number, readonly ms: number } | undefined
     let tellOfDeath = (_: undefined): void => {}
     const death = new Promise<undefined>((resolve) => { tellOfDeath = resolve })
     const die = () => {
@@ -76,8 +77,10 @@ export function openPlainWorld (snapshot: Snapshot) {
 
     async function operate<T> (work: () => Promise<T>): Promise<T> {
       if (isDead) return await FOREVER
+      const isDelayed = operations === delay?.at
       const fault = operations++ === plan?.at ? plan.fault : undefined
       await untilAwake()
+      if (isDelayed) await timers.pause(delay?.ms ?? 0)
       if (fault === 'killed-before') die()
       if (fault === 'away') awayUntil = clock.now() + (plan?.awayMs ?? AWAY_MS)
       if (fault === 'refused' || clock.now() < awayUntil) throw new StoreUnavailable(new Error('refused'))
@@ -178,6 +181,8 @@ export function openPlainWorld (snapshot: Snapshot) {
       call,
       /** Lets the operation with this number, from now on, fail. */
       fail (at: number, fault: Fault, awayMs = AWAY_MS) { plan = { at: operations + at, fault, awayMs } },
+      /** Lets the operation with this number, from now on, begin later. Others do not wait for it. */
+      delay (at: number, ms: number) { delay = { at: operations + at, ms } },
       get operations () { return operations },
       get isDead () { return isDead },
       /** Ends the process. Its timers stop too. */

@@ -5,7 +5,7 @@ import { elicit } from '../../src/author/input-request.ts'
 import type { Principal } from '../../src/access/principal.ts'
 import { clock, timers } from '../../src/base/time.ts'
 import { TASKS_CAPABILITY } from '../../src/protocol/tasks.ts'
-import { Lifetime, RequestCancelled } from '../../src/request/pipeline/lifetime.ts'
+import { Lifetime, RequestCancelled, ServiceClosing } from '../../src/request/pipeline/lifetime.ts'
 import type { RequestContext } from '../../src/request/pipeline/request-context.ts'
 import { runRound } from '../../src/request/pipeline/run-handler.ts'
 import type { ToolRun } from '../../src/request/pipeline/seams.ts'
@@ -97,6 +97,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
     let plan: { readonly at: number, readonly fault: Fault } | undefined
     let isDead = false
     let pausedUntil = 0
+    const lifetimes = new Set<Lifetime>()
     const warnings: string[] = []
     const infos: string[] = []
 
@@ -204,6 +205,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
         const { request, lifetime, run } = toRequest(journal, principal, address, runs)
         request.onProgress = (progress) => outlet.progress?.(progress)
         outlet.onPending(lifetime)
+        lifetimes.add(lifetime)
         Promise.resolve(run()).then((result) => outlet.succeed(result), (error: unknown) => {
           if (error instanceof RequestCancelled) outlet.leaveUnanswered()
           else outlet.fail(toProtocolError(error, 'r'))
@@ -234,6 +236,8 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       get operations () { return operations },
       get isDead () { return isDead },
       kill () { isDead = true },
+      /** Stops the runs that no request began, as a replica does that ends. */
+      stopRuns () { for (const lifetime of lifetimes) lifetime.stop(new ServiceClosing()) },
       /** Calls the tool. Resolves to the id of the task, or to the result of the call. */
       async call (principal = ADA, address?: string): Promise<string> {
         // Its journal is that of the start, which takes the request.
