@@ -9,7 +9,8 @@ import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 import { TaskClient, toFiles } from '../tasks/task-client.ts'
 
 const TASKS = 24
-const LEASE_MS = 1500
+/** Without an offer, a task that was left is due again after a quarter of this time at the earliest. */
+const LEASE_MS = 120_000
 const FORM = "elicit.form({ message: 'Who?', schema: { type: 'object', properties: {} } })"
 
 const toTools = (release: string) => toFiles({
@@ -39,11 +40,11 @@ if (hasRedisServer(t)) {
     const results = await Promise.all(ids.map(async (id, index) => {
       const client = clients[index % 4 < 2 ? 0 : 1]
       if (tools[index] === 'asks') {
-        await client?.until(id, 'input_required', 10_000)
+        await client?.until(id, 'input_required', 25_000)
         await client?.update(id, { go: { action: 'decline' } })
       }
       const isOver = async () => ['completed', 'failed'].includes((await client?.get(id))?.status)
-      await until(isOver, 'the end of the task', 20_000)
+      await until(isOver, 'the end of the task', 25_000)
       const { result, error } = await client?.get(id) ?? {}
       return error?.message ?? result.content[0].text
     }))
