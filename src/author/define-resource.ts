@@ -76,7 +76,8 @@ export function defineResource (options: ResourceOptions): ResourceDefinition {
 export type TemplateVariables = { readonly [name: string]: string | readonly string[] | undefined }
 
 /**
- * One resource of a template in `resources/list`, named by its URI or by the variables that make the URI.
+ * One resource of a template in `resources/list`, named by its URI or by the variables that make the URI. The
+ * template must match the URI, and read the same variables from it: a client reads what it was shown.
  *
  * Its `scopes` are needed in addition to those of the template, to see it and to read it. `whenMissing` is
  * that of the template by default, and cannot be `challenge` for a template that is hidden. They hold for
@@ -85,7 +86,7 @@ export type TemplateVariables = { readonly [name: string]: string | readonly str
  */
 export type ListedResource =
   Omit<ResourceOptions, 'read' | 'uri' | 'cache' | 'audit' | 'timeoutMs' | 'order' | 'upstreams'> &
-  ({ uri: string } | { variables: { readonly [name: string]: string | readonly string[] } })
+  ({ uri: string } | { variables: TemplateVariables })
 
 /** The variables of one expression of a template: its operator decides whether they may be left out. */
 type ExpressionVariables<E extends string> =

@@ -97,16 +97,14 @@ t.test('lists the resources of a template, by URI or by variables (150, 153)', a
         { uri: 'x://a/1', name: 'by uri', title: 'One', size: 1, annotations: { priority: 1 } },
         { variables: { kind: 'b c', id: 'ü/2', page: '3' }, name: 'by variables', mimeType: 'text/x-own' },
         { variables: { kind: 'b', id: '3' }, name: 'without a page' },
-        { uri: 'elsewhere://1', name: 'of another template', _meta: { 'com.example/x': 1 } }
+        { uri: 'x://ü/1', name: 'percent-encoded', _meta: { 'com.example/x': 1 } }
       ],
       read: (variables) => JSON.stringify(variables)
     })`)
   })
   const { result } = (await send(app, { method: 'resources/list' })).response
   t.strictSame(result.resources, [
-    {
-      uri: 'elsewhere://1', name: 'of another template', mimeType: 'text/x-t', _meta: { 'com.example/x': 1 }
-    },
+    { uri: 'x://%C3%BC/1', name: 'percent-encoded', mimeType: 'text/x-t', _meta: { 'com.example/x': 1 } },
     {
       uri: 'x://a/1',
       name: 'by uri',

@@ -9,12 +9,13 @@ import { messageOf } from '../../../base/words.ts'
 import { toCompiledPrimitive, type Compiled, type CompiledPrimitive } from '../compiled-primitive.ts'
 import type { Located } from '../contents.ts'
 import { hasShape } from '../definitions/check-definition.ts'
-import { readResourceUri, toResourceEntry, type CompiledTemplate } from '../definitions/compile-resource.ts'
+import { toResourceEntry, type CompiledTemplate } from '../definitions/compile-resource.ts'
 import { listedResourceShape } from '../definitions/definition-shapes.ts'
 import { findDependency, findSettings, type SharedValues } from '../definitions/shared-values.ts'
 import { createReporter, type Problem, type ReportProblem } from '../problem.ts'
 import { ListCaller } from '../upstreams/list-caller.ts'
 import { findUpstream } from '../upstreams/upstream-dependency.ts'
+import { readListedUri } from './listed-uri.ts'
 
 export type LocatedTemplate = Compiled<CompiledTemplate, ResourceTemplateDefinition>
 
@@ -133,7 +134,7 @@ function compileEntry (
 ): CompiledPrimitive | undefined {
   const findMore = () => findEntryProblems(entry, definition)
   if (!hasShape(listedResourceShape, entry, report, findMore)) return undefined
-  const uri = readResourceUri('uri' in entry ? entry.uri : template.expand(entry.variables), report)
+  const uri = readListedUri(entry, template, report)
   if (uri === undefined) return undefined
   const { order = 0, scopes = [], whenMissing = 'hide' } = definition
   const guard = entry.scopes === undefined

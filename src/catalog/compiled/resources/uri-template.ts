@@ -7,12 +7,18 @@ import type { TemplateVariables } from '../../../author/define-resource.ts'
 import { parseTemplate, type Operator, type Part, type Variable } from './uri-template-syntax.ts'
 import { VariableValues } from './variable-values.ts'
 
+/** The values of variables. A variable without a value is left out. */
+export type ExpandedVariables = { readonly [name: string]: string | readonly string[] }
+
 export interface UriTemplate {
   readonly text: string
   readonly variables: readonly string[]
+  /** The place of each variable that has the most of its value. */
+  readonly places: ReadonlyMap<string, Variable>
   /** The number of fixed characters. The template with the most is the most specific. */
   readonly literalLength: number
-  expand (variables: { readonly [name: string]: string | readonly string[] }): string
+  /** Throws a URIError for text that is not well-formed Unicode. */
+  expand (variables: ExpandedVariables): string
   /** Returns the percent-decoded variables. `undefined` when the URI does not match the template. */
   match (uri: string): TemplateVariables | undefined
 }
@@ -31,13 +37,13 @@ export function createUriTemplate (template: string): UriTemplate {
       : []
   )
   const expansion = parseExpansion(template)
-  const names = [...new Set(parts.flatMap(
-    (part) => part.kind === 'expression' ? part.variables.map(({ name }) => name) : []
-  ))]
+  const places = toPlaces(parts)
+  const names = [...places.keys()]
 
   return {
     text: template,
     variables: names,
+    places,
     literalLength: parts.reduce(
       (length, part) => length + (part.kind === 'literal' ? part.text.length : 0), 0
     ),
@@ -63,6 +69,17 @@ export function createUriTemplate (template: string): UriTemplate {
       }
     }
   }
+}
+
+function toPlaces (parts: readonly Part[]): Map<string, Variable> {
+  const places = new Map<string, Variable>()
+  for (const part of parts) {
+    for (const variable of part.kind === 'expression' ? part.variables : []) {
+      const { maxLength: most = Infinity } = places.get(variable.name) ?? { maxLength: -1 }
+      if ((variable.maxLength ?? Infinity) > most) places.set(variable.name, variable)
+    }
+  }
+  return places
 }
 
 /**
@@ -122,11 +139,11 @@ function hasInOrder (uri: string, texts: readonly string[]): boolean {
   return true
 }
 
-const isWrittenAsIs = (text: string) => parseExpansion(text).expand({}) === text
+const isWrittenAsIs = (text: string) => parseExpansion(template).expand({}) === text
 
 /** Matches the text as written, and as `expand` writes it: percent-encoded where a URI needs that. */
 function literalPattern (text: string): string {
-  const expanded = parseExpansion(text).expand({})
+  const expanded = parseExpansion(template).expand({})
   return expanded === text ? RE2JS.quote(text) : `(?:${RE2JS.quote(text)}|${RE2JS.quote(expanded)})`
 }
 
@@ -186,9 +203,7 @@ function readQuery (
   return missingPairs.size === 0
 }
 
-function mutable (
-  variables: { readonly [name: string]: string | readonly string[] }
-): { [name: string]: string | string[] } {
+function mutable (variables: ExpandedVariables): { [name: string]: string | string[] } {
   return Object.fromEntries(
     Object.entries(variables).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]])
   )

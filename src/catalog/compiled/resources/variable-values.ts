@@ -4,7 +4,7 @@
 import type { TemplateVariables } from '../../../author/define-resource.ts'
 import type { Variable } from './uri-template-syntax.ts'
 
-type Value = string | string[]
+export type Value = string | string[]
 
 /** A value, and how many of its characters its place has. */
 interface Occurrence { readonly value: Value, readonly maxLength: number }
@@ -35,6 +35,7 @@ export class VariableValues {
   }
 }
 
-function toPrefix (value: Value, maxLength: number): Value {
+/** Returns what a place with this many characters has of a value. */
+export function toPrefix (value: Value, maxLength = Infinity): Value {
   return typeof value === 'string' && maxLength < Infinity ? [...value].slice(0, maxLength).join('') : value
 }
