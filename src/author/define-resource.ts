@@ -96,7 +96,8 @@ type ExpressionVariables<E extends string> =
 type NamedVariables<Names extends string> =
   Names extends `${infer First},${infer Rest}` ? NamedVariables<First> & NamedVariables<Rest>
     : Names extends `${infer Name}*` ? { readonly [N in Name]: readonly string[] }
-      : { readonly [N in Names]: string }
+      : Names extends `${infer Name}:${number}` ? { readonly [N in Name]: string }
+        : { readonly [N in Names]: string }
 
 type ParsedVariables<U extends string> =
   U extends `${string}{${infer E}}${infer Rest}` ? ExpressionVariables<E> & ParsedVariables<Rest> : unknown
@@ -117,6 +118,9 @@ export interface ListContext extends Pick<Context, 'settings' | 'use' | 'fetch'>
 export interface ResourceTemplateOptions<U extends string = string> extends CommonResourceOptions {
   /**
    * A URI template (RFC 6570), such as `book://{id}` or `shop://orders{?status,page}`. Unique in the catalog.
+   *
+   * A variable of `{id}` or `{+path}` has at least one character. The variables of other expressions may be
+   * empty, or be left out.
    */
   uriTemplate: U
   /** Suggestions for the variables, by name. None by default. */

@@ -232,6 +232,16 @@ export const listing = defineResourceTemplate({
   }
 })
 
+export const prefixed = defineResourceTemplate({
+  uriTemplate: 'user://{id:1}/{id}{?since:4}',
+  name: 'users',
+  read ({ id, since }) {
+    same<typeof id, string>(true)
+    same<typeof since, string | undefined>(true)
+    return id
+  }
+})
+
 async function loadTotal (ctx: Context) {
   same<Awaited<ReturnType<typeof traceText>>, string>(true)
   await traceText(ctx)

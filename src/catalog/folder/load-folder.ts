@@ -144,7 +144,10 @@ export async function loadFolder (
     ],
     apps: apps.byName,
     unlisted: [
-      ...hasFiles ? [{ definition: plain.folder(), ...folderOfFiles }] : [], ...skills.directories
+      ...hasFiles
+        ? plain.directories(reader.templates).map((definition) => ({ definition, ...folderOfFiles }))
+        : [],
+      ...skills.directories
     ],
     templates: [
       ...reader.templates, ...(hasFiles ? [{ definition: plain.template(), ...folderOfFiles }] : [])

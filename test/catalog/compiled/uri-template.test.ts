@@ -67,6 +67,7 @@ t.test('reads a query in any order, with or without each variable', async (t) =>
   t.match(template.match('shop://orders?page=2'), { status: undefined, page: '2' })
   t.match(template.match('shop://orders'), { status: undefined, page: undefined })
   t.match(createUriTemplate('x://h?fixed=1{&q}').match('x://h?q=2&fixed=1'), { q: '2' })
+  t.match(createUriTemplate('x://h?größe=ü{&q}').match('x://h?q=2&gr%C3%B6%C3%9Fe=%C3%BC'), { q: '2' })
 })
 
 t.test('an optional expression may be missing', async (t) => {
@@ -110,7 +111,12 @@ const malformed: ReadonlyArray<readonly [template: string, problem: RegExp]> = [
   ['x://{a b}', /malformed variable/],
   ['x://{a,}', /malformed variable ""/],
   ['x://{a:3}/{a*}', /explodes the variable "a" in one place and not in another/],
-  ['x://{a}/{a*}', /explodes the variable "a" in one place and not in another/]
+  ['x://{a}/{a*}', /explodes the variable "a" in one place and not in another/],
+  ['x://h{&a,b*}', /^has \{&a,b\*\} without a \? before it: write \{\?a,b\*\}$/],
+  ['x://h?v=1{?a}', /^has \{\?a\} after another \?: write \{&a\}$/],
+  ['x://h{?a}{?b:3}', /^has \{\?b:3\} after another \?: write \{&b:3\}$/],
+  ['x://{+a}{b}', /^has \{\+a\}\{b\}: put a text between them that says where the first one ends$/],
+  ['x://{%41}', /^has a percent-encoded variable "%41": use letters, digits, \. and _$/]
 ]
 
 for (const [text, message] of malformed) {

@@ -87,6 +87,27 @@ t.test('a template of the author comes before the template of the files (153)', 
   t.match((await read(app, 'file:///a.txt')).result.contents, [{ text: 'a file' }], 'and after the files')
 })
 
+t.test('a template of the author hides no directory (156)', async (t) => {
+  for (const uriTemplate of ['file:///{path}', 'file:///{+path}.md', 'file:///{+all}']) {
+    const app = await buildApp(t, {
+      'resources/docs/a.txt': 'a file',
+      'resources/docs/v1.md/b.txt': 'b',
+      'resources/r.resource.ts': "import { defineResourceTemplate } from 'trivet'\nexport default " +
+        `defineResourceTemplate({ uriTemplate: '${uriTemplate}', name: 'own', read: () => 'own' })`
+    })
+    for (const uri of ['file:///docs', 'file:///docs/']) {
+      t.match((await read(app, uri)).result.contents, [
+        { uri: 'file:///docs/v1.md/', mimeType: 'inode/directory' }, { text: 'a file' }
+      ], `${uri} ${uriTemplate}`)
+    }
+    t.match((await read(app, 'file:///docs/v1.md')).result.contents, [{ text: 'b' }], uriTemplate)
+    t.match((await read(app, 'file:///')).result.contents, [{ uri: 'file:///docs/' }], uriTemplate)
+    t.strictSame((await listed(app)).map(({ uri }) => uri), [
+      'file:///docs/a.txt', 'file:///docs/v1.md/b.txt'
+    ], 'and directories are in no list')
+  }
+})
+
 t.test('reads a file as text or as base64, by its content (151, 152)', async (t) => {
   const app = await buildApp(t, {
     'resources/docs/ä b?.md': '# Ü\r\n',

@@ -9,9 +9,13 @@ export interface Variable {
   readonly maxLength: number | undefined
 }
 
-export type Part =
-  | { readonly kind: 'literal', readonly text: string }
-  | { readonly kind: 'expression', readonly operator: Operator, readonly variables: readonly Variable[] }
+interface Expression {
+  readonly kind: 'expression'
+  readonly operator: Operator
+  readonly variables: readonly Variable[]
+}
+
+export type Part = { readonly kind: 'literal', readonly text: string } | Expression
 
 const PIECE = /\{([^{}]*)\}|([^{}]+)|([{}])/g
 const EXPRESSION = /^([+#./;?&]?)([^+#./;?&].*)$/
@@ -26,7 +30,47 @@ export function parseTemplate (template: string): Part[] {
     else if (expression !== undefined) parts.push(parseExpression(expression, explodes))
     else throw new SyntaxError(`has an unbalanced ${piece}`)
   }
+  checkReadable(parts)
   return parts
+}
+
+/** Throws a SyntaxError for a template from whose URIs the values of the variables cannot be told. */
+function checkReadable (parts: readonly Part[]): void {
+  let hasQuery = false
+  for (const [index, part] of parts.entries()) {
+    if (part.kind === 'literal') {
+      hasQuery ||= part.text.includes('?')
+      continue
+    }
+    const { operator } = part
+    const before = parts[index - 1]
+    if (before?.kind === 'expression' && isJoined(before.operator, operator)) {
+      const expressions = `${textOf(before)}${textOf(part)}`
+      throw new SyntaxError(`has ${expressions}: put a text between them that says where the first one ends`)
+    }
+    if (operator === '&' && !hasQuery) {
+      throw new SyntaxError(`has ${textOf(part)} without a ? before it: write ${textOf(part, '?')}`)
+    }
+    if (operator === '?' && hasQuery) {
+      throw new SyntaxError(`has ${textOf(part)} after another ?: write ${textOf(part, '&')}`)
+    }
+    hasQuery ||= operator === '?'
+  }
+}
+
+/** The expressions whose values may hold the slash that a following `{+path}` can begin with. */
+const WITH_SLASHES: readonly Operator[] = ['+', '#', '?', '&']
+
+/** Whether nothing marks the end of an expression and the beginning of the next one. */
+function isJoined (before: Operator, operator: Operator): boolean {
+  return operator === '' || (operator === '+' && WITH_SLASHES.includes(before))
+}
+
+function textOf ({ operator, variables }: Expression, shown: Operator = operator): string {
+  const list = variables.map(({ name, explode, maxLength }) => {
+    return `${name}${explode ? '*' : ''}${maxLength === undefined ? '' : `:${maxLength}`}`
+  })
+  return `{${shown}${list.join(',')}}`
 }
 
 /** @param explodes whether each variable so far is exploded. */
@@ -41,6 +85,10 @@ function parseExpression (text: string, explodes: Map<string, boolean>): Part {
       throw new SyntaxError(`has a malformed variable ${JSON.stringify(spec)} in {${text}}`)
     }
     const explode = modifier === '*'
+    if (name.includes('%')) {
+      const variable = JSON.stringify(name)
+      throw new SyntaxError(`has a percent-encoded variable ${variable}: use letters, digits, . and _`)
+    }
     if (explodes.get(name) === !explode) {
       throw new SyntaxError(`explodes the variable ${JSON.stringify(name)} in one place and not in another`)
     }

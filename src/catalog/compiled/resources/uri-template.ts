@@ -27,9 +27,9 @@ export interface UriTemplate {
 export function createUriTemplate (template: string): UriTemplate {
   const parts = parseTemplate(template)
   const { path, query, pairs } = splitQuery(parts)
-  const pattern = RE2JS.compile(path.map(toPattern).join(''), RE2JS.DOTALL)
+  const pattern = RE2JS.compile(path.map((part, at) => toPattern(part, path[at + 1])).join(''), RE2JS.DOTALL)
   const literals = path.flatMap((part) => (
-    part.kind === 'literal' && isWrittenAsIs(part.text) ? part.text : []
+    part.kind === 'literal' && toEncoded(part.text) === part.text ? part.text : []
   ))
   const pathVariables = path.flatMap(
     (part) => part.kind === 'expression'
@@ -102,27 +102,44 @@ function splitQuery (
   if (head?.kind !== 'literal') return { path: parts.slice(0, first), query, pairs: [] }
   const mark = head.text.indexOf('?')
   const path: Part[] = [...parts.slice(0, first), { kind: 'literal', text: head.text.slice(0, mark) }]
-  return { path, query, pairs: head.text.slice(mark + 1).split('&').filter((pair) => pair !== '') }
+  const pairs = toEncoded(head.text.slice(mark + 1)).split('&').filter((pair) => pair !== '')
+  return { path, query, pairs }
 }
 
-function toPattern (part: Part): string {
+/** @param next the part after this one. */
+function toPattern (part: Part, next: Part | undefined): string {
   if (part.kind === 'literal') return literalPattern(part.text)
   const { operator, variables } = part
+  // A value may hold what the next expression begins with, such as the dot of `{name}{.type}`. It ends early
+  // then, so that the next expression gets its values.
+  const lazy = next?.kind === 'expression' && !isRequired(next.operator) ? '?' : ''
+  const some = isRequired(operator) ? `+${lazy}` : `*${lazy}`
   const one = (characters: string, separator: string) => ({ explode }: Variable) => explode
-    ? `(${characters}+(?:${separator}${characters}+)*)`
-    : `(${characters}+)`
+    ? `(${characters}${some}(?:${separator}${characters}${some})*${lazy})`
+    : `(${characters}${some})`
   const several = variables.length > 1 || variables.some(({ explode }) => explode)
   switch (operator) {
     case '': return variables.map(one(several ? '[^/?#,]' : '[^/?#]', ',')).join(',')
     case '+': return variables.map(one(several ? '[^,]' : '.', ',')).join(',')
-    case '#': return `(?:#${variables.map(one(several ? '[^,]' : '.', ',')).join(',')})?`
+    case '#': {
+      const [first = '', ...others] = variables.map(one(several ? '[^,]' : '.', ','))
+      return `(?:#${first}${others.map((other) => `(?:,${other})?`).join('')})?`
+    }
     case '.': return variables.map((variable) => `(?:\\.${one('[^/?#.]', '\\.')(variable)})?`).join('')
     case '/': return variables.map((variable) => `(?:/${one('[^/?#]', '/')(variable)})?`).join('')
-    case ';': return variables.map(pairPattern(';', '[^/?#;]')).join('')
+    case ';': return variables.map(pairPattern(';', `[^/?#;]*${lazy}`)).join('')
     // Reached only when literal text separates the expressions of a query. Their order is then fixed.
     case '?':
-    case '&': return variables.map(pairPattern('[?&]', '[^&#]')).join('')
+    case '&': return variables.map(pairPattern('[?&]', `[^&#]*${lazy}`)).join('')
   }
+}
+
+/**
+ * Whether each variable must have a value of at least one character. An empty value of `{id}` expands as a
+ * missing one does: `book://` is no book.
+ */
+function isRequired (operator: Operator): boolean {
+  return operator === '' || operator === '+'
 }
 
 /**
@@ -139,19 +156,21 @@ function hasInOrder (uri: string, texts: readonly string[]): boolean {
   return true
 }
 
-const isWrittenAsIs = (text: string) => parseExpansion(template).expand({}) === text
-
 /** Matches the text as written, and as `expand` writes it: percent-encoded where a URI needs that. */
 function literalPattern (text: string): string {
-  const expanded = parseExpansion(template).expand({})
+  const expanded = toEncoded(text)
   return expanded === text ? RE2JS.quote(text) : `(?:${RE2JS.quote(text)}|${RE2JS.quote(expanded)})`
 }
 
+function toEncoded (literal: string): string {
+  return parseExpansion(literal).expand({})
+}
+
 /** Captures `=value`, or an empty text for a name alone. Captures all pairs of an exploded variable. */
-function pairPattern (mark: string, characters: string): (variable: Variable) => string {
+function pairPattern (mark: string, value: string): (variable: Variable) => string {
   return ({ name, explode }) => {
     const key = mark + RE2JS.quote(name)
-    return explode ? `((?:${key}(?:=${characters}*)?)+)?` : `(?:${key}((?:=${characters}*)?))?`
+    return explode ? `((?:${key}(?:=${value})?)+)?` : `(?:${key}((?:=${value})?))?`
   }
 }
 

@@ -9,7 +9,7 @@ import type { WhenMissing } from '../../../author/common-options.ts'
 import { DIRECTORY_TYPE } from '../../../base/media-types.ts'
 import { resourceTooLarge } from '../../../protocol/errors.ts'
 import type { CacheHints } from '../../../protocol/primitives.ts'
-import type { LocatedResource } from '../../compiled/contents.ts'
+import type { Located, LocatedResource } from '../../compiled/contents.ts'
 import { checkScopes, mayUse } from '../../compiled/scopes/access-rule.ts'
 import type { ScopeHierarchy } from '../../compiled/scopes/scope-hierarchy.ts'
 import { yieldToRequests } from '../../../base/yield-to-requests.ts'
@@ -17,7 +17,7 @@ import { FILES_FOLDER, type EmbeddableFile } from './embedded-files.ts'
 import { createFileReader, type FileReader, type FileResources } from './file-contents.ts'
 import type { FileSettings, FolderSettings } from './file-settings.ts'
 import { createFileViews, type FileView } from './file-views.ts'
-import type { FolderFile } from './folder-files.ts'
+import { findDirectories, type FolderFile } from './folder-files.ts'
 import type { Sidecars } from './sidecars.ts'
 
 interface PlainFilesOptions {
@@ -96,8 +96,8 @@ export class PlainFiles {
 
   #define (file: PlainFile): ResourceDefinition {
     const { path, mimeType, size, settings } = file
-    // Without the time of the last change: each replica has a copy of the file with a time of its own, and
-    // their lists must not differ.
+    // Without `lastModified`: each replica has a copy of the file with a time of its own, and their lists
+    // must not differ. A sidecar can say it.
     return defineResource({
       name: path,
       ...settings,
@@ -108,14 +108,27 @@ export class PlainFiles {
     })
   }
 
-  /** Defines the folder itself. The template has all other directories, but its variable cannot be empty. */
-  folder (): ResourceDefinition {
+  /**
+   * Defines the folder itself: the variable of the template cannot be empty. Beside a template of the author
+   * that may have their URIs, also defines the directories in it.
+   */
+  directories (templates: ReadonlyArray<Located<ResourceTemplateDefinition>>): ResourceDefinition[] {
+    // The definition has not been checked: its members may have any type.
+    const schemes = templates.map(({ definition }) => String(definition.uriTemplate).slice(0, 5))
+    const paths = schemes.includes('file:') ? [...findDirectories(this.#files).keys()] : ['']
+    return paths.flatMap((path) => {
+      const uri = toFileUri(path)
+      return (path === '' ? [uri] : [uri, `${uri}/`]).map((one) => this.#defineDirectory(path, one))
+    })
+  }
+
+  #defineDirectory (path: string, uri: string): ResourceDefinition {
     return defineResource({
-      uri: toFileUri(''),
-      name: '/',
+      uri,
+      name: `${path}/`,
       mimeType: DIRECTORY_TYPE,
       ...this.#access,
-      read: async ({ principal }) => await this.#readDirectory('', this.#viewOf(principal.scopes))
+      read: async ({ principal }) => await this.#readDirectory(path, this.#viewOf(principal.scopes))
     })
   }
 
