@@ -60,12 +60,36 @@ t.test('the package has what its manifest promises', async (t) => {
   t.strictSame(messages, [])
 })
 
+/** Packs the build of this run: no other one is made. Returns the name of the file in the folder. */
+async function pack (folder: string): Promise<string> {
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], ROOT)
+  return (await readdir(folder)).find((file) => file.endsWith('.tgz')) ?? ''
+}
+
+t.test('a project takes other tools, and starts without them', { timeout: 600_000 }, async (t) => {
+  const folder = await makeFolder(t)
+  await run('npm', ['init', '-y'], folder)
+  const tarball = await pack(folder)
+  await run('npm', [...INSTALL, '--save-dev', `./${tarball}`], folder)
+  await run('npx', ['trivet', 'init', '.'], folder)
+  await run('npm', INSTALL, folder)
+  // npm refuses it beside types of Node that are older than this release allows.
+  await run('npm', [...INSTALL, '--save-dev', '--package-lock-only', 'vitest@5'], folder)
+  const lock: { packages: object } = JSON.parse(await readFile(join(folder, 'package-lock.json'), 'utf8'))
+  t.ok('node_modules/vitest' in lock.packages)
+
+  await run('npm', ['ci', '--omit=dev', ...INSTALL.slice(1)], folder)
+  t.notOk(existsSync(join(folder, 'node_modules/typescript')))
+  const launched = { command: ['npm'], args: ['start'], cwd: folder } as const
+  const { url, stop } = await startService(t, { PATH: env.PATH }, launched)
+  t.match(await run('npx', ['trivet', 'list', url], folder), 'roll_dice')
+  await stop()
+})
+
 t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
   const folder = await makeFolder(t)
   await writeFile(join(folder, 'package.json'), '{ "name": "mine", "private": true, "type": "module" }\n')
-  // The build of this run is packed: the test has no need of another one.
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], ROOT)
-  const [tarball = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'))
+  const tarball = await pack(folder)
   const { stderr } = await start('npm', [...INSTALL, `./${tarball}`], folder)
   t.notMatch(stderr, 'EBADENGINE', 'every package is for this Node')
   const bytes = await bytesOf(join(folder, 'node_modules'))

@@ -41,11 +41,15 @@ const NO_TEST = /^echo "Error: no test specified" && exit 1$/
 
 function toManifest ({ name, dependency, js, manifest, keepsType }: InitialOptions): object {
   const { scripts, dependencies, devDependencies } = manifest
-  const own = { ...toMembers(dependencies), ...toMembers(devDependencies) }
+  // The script `start` needs the package, also where `npm ci --omit=dev` installs.
+  const { trivet = dependency, ...development } = toMembers(devDependencies)
+  const own = { trivet, ...toMembers(dependencies), ...development }
   // Each version of Node finds the tests by itself, and reads the name of a folder in its own way.
   const commands = { dev: 'trivet dev', start: 'trivet serve', check: 'trivet check', test: 'node --test' }
-  const tools = { '@types/node': '^20.0.0', typescript: '^7.0.0' }
+  // The oldest types of Node that vitest can be installed beside.
+  const tools = { '@types/node': '^22.0.0', typescript: '^7.0.0' }
   const missing = Object.entries(js ? {} : tools).filter(([tool]) => !(tool in own))
+  const devTools = { ...development, ...Object.fromEntries(missing) }
   return {
     name,
     version: '0.1.0',
@@ -53,10 +57,9 @@ function toManifest ({ name, dependency, js, manifest, keepsType }: InitialOptio
     ...manifest,
     ...!keepsType && { type: 'module' },
     scripts: { ...commands, ...!js && { typecheck: 'tsc --noEmit' }, ...toOwnScripts(scripts) },
-    ...!('trivet' in own) && { dependencies: { ...toMembers(dependencies), trivet: dependency } },
-    ...missing.length > 0 && {
-      devDependencies: { ...toMembers(devDependencies), ...Object.fromEntries(missing) }
-    }
+    dependencies: { trivet, ...toMembers(dependencies) },
+    // JSON leaves out what is undefined.
+    devDependencies: Object.keys(devTools).length > 0 ? devTools : undefined
   }
 }
 
@@ -66,7 +69,7 @@ function toOwnScripts (scripts: unknown): object {
   ))
 }
 
-function toMembers (value: unknown): object {
+function toMembers (value: unknown): { readonly [name: string]: unknown } {
   return isObject(value) ? value : {}
 }
 

@@ -57,7 +57,8 @@ t.test('extends a project, and refuses only files that it would overwrite', asyn
     scripts: {
       dev: 'trivet dev', start: 'trivet serve', check: 'trivet check', test: 'tap', typecheck: 'tsc --noEmit'
     },
-    devDependencies: { trivet: 'file:x.tgz', '@types/node': '^20.0.0', typescript: '^7.0.0' }
+    dependencies: { trivet: 'file:x.tgz' },
+    devDependencies: { '@types/node': '^22.0.0', typescript: '^7.0.0' }
   })
   t.equal(await readFile(join(root, '.gitignore'), 'utf8'), 'dist/\nnode_modules/\ndata/\n')
 
