@@ -53,7 +53,7 @@ const LONG = [
   'test/sessions-memory', 'test/signals', 'test/workers', 'test/process/worker-faults', 'test/browser/',
   'test/console/', 'test/tasks/life', 'test/store/records/principals', 'test/request/methods/hidden',
   'test/catalog/folder/watched-files', 'test/legacy/http/resumption', 'test/overload',
-  'test/upstreams/one-attacker', 'test/access/one-stranger',
+  'test/upstreams/one-attacker', 'test/access/one-stranger', 'test/store/start-outages',
   'test/http/refusals', 'test/http/slow-senders'
 ]
 

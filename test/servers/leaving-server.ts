@@ -35,7 +35,7 @@ export async function openLeavingServer (
     if (passed++ !== at) return true
     isAway = true
     if (ms < Infinity) setTimeout(() => { isAway = false }, ms).unref()
-    for (const socket of sockets) socket.resetAndDestroy()
+    for (const socket of sockets) reset(socket)
     return false
   }
 
@@ -44,11 +44,13 @@ export async function openLeavingServer (
     sockets.add(inbound)
     inbound.on('close', () => { sockets.delete(inbound) })
     if (!pass()) {
-      inbound.resetAndDestroy()
+      reset(inbound)
       return
     }
     const outbound = connect(port, '127.0.0.1')
-    outbound.on('error', () => {}).on('close', () => inbound.destroy())
+    outbound.on('error', () => {}).on('close', () => {
+      if (!inbound.writableEnded) inbound.destroy()
+    })
     inbound.on('close', () => outbound.destroy())
     inbound.on('data', (bytes) => { if (pass()) outbound.write(bytes) })
     outbound.on('data', (bytes) => { if (pass()) inbound.write(change(bytes)) })
@@ -62,4 +64,10 @@ export async function openLeavingServer (
     port: (server.address() as AddressInfo).port,
     get passed () { return passed }
   }
+}
+
+/** Node never closes a socket that is reset while it ends: the process then loops at its exit. */
+function reset (socket: Socket): void {
+  if (socket.writableEnded) socket.destroy()
+  else socket.resetAndDestroy()
 }

@@ -17,6 +17,8 @@ t.test('what Redis refuses ends the start with the reason', DEADLINE, async (t) 
     [`redis://127.0.0.1:${port}`, /NOAUTH: Redis asks for a password/],
     [`redis://:wrong@127.0.0.1:${port}`, /WRONGPASS/],
     [`redis://:right@127.0.0.1:${port}/99`, /DB index is out of range/],
+    [`redis+cluster://:right@127.0.0.1:${port}`, /cluster support disabled/],
+    [`redis+sentinel://:right@127.0.0.1:${port}/master`, /unknown command 'sentinel'/],
     [`redis://127.0.0.1:${full.port}`, /EPIPE|ECONNRESET|max number of clients/]
   ] as const
   await Promise.all(cases.map(async ([url, reason]) => {
