@@ -251,10 +251,10 @@ async function openEras (
   { tokenWatch, files, tasks, observer, replies, changingLists }: EraParts, lifecycle: Lifecycle
 ) {
   const { config, log, clock, sealer, catalog, live, backend: { store, broadcast, eventLog } } = state
-  const subscriptions = createSubscriptions(broadcast, {
+  const subscriptions = lifecycle.add(createSubscriptions(broadcast, {
     keepAliveMs: config.keepAliveMs,
     onSlowReader: (id) => log.warn({ subscriptionId: id }, 'stream closed: its reader is too slow')
-  })
+  }))
   const shared = { subscriptions, tokenWatch, scopeGroups: createScopeGroups(catalog), changingLists }
   const { methods, dependencies } = composeMethods(state, {
     ...shared, openStreams, tasks, files, lists: live.lists, countHandle: metrics?.countHandle

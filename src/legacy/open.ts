@@ -2,6 +2,7 @@
 // name this file.
 
 import type { FastifyBaseLogger } from 'fastify'
+import { Lifecycle } from '../base/lifecycle.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import type { ScopeGroups } from '../catalog/compiled/scopes/scope-groups.ts'
 import type { AnswerDependencies, Era } from '../http/era.ts'
@@ -66,13 +67,16 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   } = dependencies
   const { openStreams, keepAlive } = answerDependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
-  const messages = new SessionMessages(broadcast, onError)
-  const clock = await untilAvailable(async () => (
-    await openSharedClock(broadcast).catch((error: unknown) => { throw new StoreUnavailable(error) })
-  ), signal)
-  const endedSessions = await openEndedSessions(store, messages, {
-    onError, maxPerOwner: config.maxSessionsPerCaller, signal
-  })
+  const opened = new Lifecycle(signal)
+  const messages = opened.add(new SessionMessages(broadcast, onError))
+  const { clock, endedSessions } = await opened.start(async () => ({
+    clock: await opened.open(untilAvailable(async () => (
+      await openSharedClock(broadcast).catch((error: unknown) => { throw new StoreUnavailable(error) })
+    ), signal)),
+    endedSessions: await opened.open(openEndedSessions(store, messages, {
+      onError, maxPerOwner: config.maxSessionsPerCaller, signal
+    }))
+  }))
   const sessions = new Sessions({ sealer, ended: endedSessions, ttlMs: config.sessionTtlMs })
   const settings = createSessionSettings(store, messages, {
     idleMs: config.sessionIdleMs, maxPerOwner: config.maxSessionsPerCaller, onError
@@ -99,8 +103,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     eventLog, messages, watches, openStreams, tokenWatch, keepAlive, onError
   })
   const closables = [
-    calls, resumedStreams, watches, sessionStreams, callStreams, changes, answers, settings, endedSessions,
-    clock, messages
+    calls, resumedStreams, watches, sessionStreams, callStreams, changes, answers, settings, opened
   ]
   const snapshots = createLegacySnapshots()
   const pipeline = new Pipeline({
@@ -131,7 +134,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     resumedStreams,
     answerTtlMs: config.requestStateTtlMs,
     async close () {
-      for (const closable of closables) closable.close()
+      for (const closable of closables) await closable.close()
     }
   })
 }

@@ -81,7 +81,10 @@ export class TaskRunner {
   /** How many tasks run here. */
   get running (): number { return this.#runs.size }
 
-  close (): void { timers.clear(this.#renewing) }
+  close (): void {
+    this.stopTaking()
+    timers.clear(this.#renewing)
+  }
 
   /** Renews the lease of the run until it is removed. */
   add (run: TaskRun): void { this.#runs.set(run.key.entry, run) }

@@ -82,7 +82,15 @@ export async function openEndedSessions (
     for (const [id, expiresAt] of expiries) if (expiresAt <= now()) expiries.delete(id)
   }, REMOVE_EXPIRED_EVERY_MS).unref()
 
-  await untilAvailable(loadAll, signal)
+  const close = () => {
+    stopListening()
+    listeners.close()
+    timers.clear(timer)
+  }
+  await untilAvailable(loadAll, signal).catch((error: unknown) => {
+    close()
+    throw error
+  })
   return {
     has: (id) => expiries.has(id),
     onEnd (listener) { listeners.add(listener) },
@@ -92,10 +100,6 @@ export async function openEndedSessions (
       if (await create(session) === 'full') throw limit.refusal('all')
       await messages.send({ type: 'session-ended', session: id, expiresAt }).catch(onError)
     },
-    close () {
-      stopListening()
-      listeners.close()
-      timers.clear(timer)
-    }
+    close
   }
 }
