@@ -10,6 +10,7 @@ import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { post } from '../helpers/stream.ts'
+import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const LAUNCH = join(ROOT, 'dist/launch.js')
@@ -20,10 +21,18 @@ interface Way {
   /** What is started in a group of its own. */
   readonly command: (folder: string) => readonly [string, ...string[]]
   readonly program?: string
+  /** More of the environment. `undefined` if a server is missing. */
+  readonly environment?: (t: Test) => Promise<Record<string, string>> | undefined
   stop (child: ChildProcess): void
 }
 
 const node = () => [process.execPath, LAUNCH, 'serve'] as const
+const dev = () => [process.execPath, LAUNCH, 'dev'] as const
+const withWorkers = (t: Test) => hasRedisServer(t)
+  ? startRedisServer(t).then(({ url }) => (
+    { TRIVET_WORKERS: '2', TRIVET_STATE_URL: url, TRIVET_SECRETS: 's'.repeat(32) }
+  ))
+  : undefined
 const npmStart = () => ['npm', 'start', '--silent'] as const
 const npx = () => ['npx', '--no-install', 'trivet', 'serve'] as const
 const inShell = () => ['/bin/sh', '-c', `"${process.execPath}" "${LAUNCH}" serve; true`] as const
@@ -44,6 +53,15 @@ const WAYS = (['SIGTERM', 'SIGINT'] as const).flatMap((signal): Way[] => [
     name: `${signal} to the group of npm start, twice at once`,
     command: npmStart,
     stop: twice(toGroup(signal))
+  },
+  { name: `${signal} to dev`, command: dev, stop: toChild(signal) },
+  { name: `${signal} to the group of dev`, command: dev, stop: toGroup(signal) },
+  { name: `${signal} to two workers`, command: node, stop: toChild(signal), environment: withWorkers },
+  {
+    name: `${signal} to the group of two workers`,
+    command: node,
+    stop: toGroup(signal),
+    environment: withWorkers
   },
   { name: `${signal} to npm`, command: npmStart, stop: toChild(signal) },
   { name: `${signal} to the group of npx`, command: npx, stop: toGroup(signal) },
@@ -66,7 +84,12 @@ const WAYS = (['SIGTERM', 'SIGINT'] as const).flatMap((signal): Way[] => [
     command: () => ['tini', '-s', '-g', '--', ...node()],
     stop: toChild(signal)
   },
-  { name: `dumb-init passes ${signal} on`, program: 'dumb-init', command: () => ['dumb-init', ...node()], stop: toChild(signal) }
+  {
+    name: `dumb-init passes ${signal} on`,
+    program: 'dumb-init',
+    command: () => ['dumb-init', ...node()],
+    stop: toChild(signal)
+  }
 ])
 
 async function makePackage (t: Test): Promise<string> {
@@ -79,7 +102,9 @@ async function makePackage (t: Test): Promise<string> {
   return folder
 }
 
-async function checkWay (t: Test, { name, command, stop }: Way): Promise<void> {
+async function checkWay (t: Test, { name, command, stop, environment }: Way): Promise<void> {
+  const more = environment === undefined ? {} : await environment(t)
+  if (more === undefined) return
   const folder = await makePackage(t)
   const catalog = await writeCatalog(t, {
     'tools/slow.ts': `import { setTimeout } from 'node:timers/promises'
@@ -100,7 +125,8 @@ async function checkWay (t: Test, { name, command, stop }: Way): Promise<void> {
       PORT: '0',
       TRIVET_CATALOG: catalog,
       TRIVET_STATE_URL: 'memory:',
-      TRIVET_OVERLOAD: 'off'
+      TRIVET_OVERLOAD: 'off',
+      ...more
     }
   })
   t.teardown(() => {
@@ -119,7 +145,7 @@ async function checkWay (t: Test, { name, command, stop }: Way): Promise<void> {
   const call = post(t, urlIn() ?? '', { method: 'tools/call', params: { name: 'slow' } }).then(
     ({ response }) => response.result?.content[0].text, String
   )
-  await until(() => output.includes('"begun"'), 'the call', DEADLINE_MS)
+  await until(() => output.includes('begun'), 'the call', DEADLINE_MS)
   stop(child)
   t.equal(await within(call, 'the answer', DEADLINE_MS), 'done', name)
   await within(closed, `the end: ${name}`, DEADLINE_MS)
