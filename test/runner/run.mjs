@@ -50,10 +50,11 @@ const LONG = [
   'test/store/backends/postgres/outages', 'test/store/backends/postgres/state-store',
   'test/replicas/legacy-', 'test/replicas/files', 'test/replicas/haproxy.', 'test/replicas/rolling-restart',
   'test/replicas/storm', 'test/replicas/tasks', 'test/replicas/two-replicas', 'test/cli/init', 'test/main',
-  'test/sessions-memory', 'test/signals', 'test/workers', 'test/process/signal-ways', 'test/process/worker-faults', 'test/browser/',
+  'test/sessions-memory', 'test/signals', 'test/workers', 'test/process/worker-faults', 'test/browser/',
   'test/console/', 'test/tasks/life', 'test/store/records/principals', 'test/request/methods/hidden',
   'test/catalog/folder/watched-files', 'test/legacy/http/resumption', 'test/overload',
   'test/upstreams/one-attacker', 'test/access/one-stranger', 'test/store/start-outages',
+  'test/process/signal-ways',
   'test/http/refusals', 'test/http/slow-senders'
 ]
 
