@@ -134,8 +134,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'tasks/get tells of an end that a failover undoes',
     edits: [[
-      ACCESS, '!isTerminal(record.status) || await this.#dependencies.records.confirm(key, version)',
-      "record.status !== ''"
+      ACCESS, "if (!isTerminal(status) && status !== 'input_required') return true",
+      "if (status !== 'input_required') return true"
     ]]
   },
   {
