@@ -78,13 +78,13 @@ export class TaskRunner {
     timers.clear(this.#timer)
   }
 
-  /** How many tasks run here. */
-  get running (): number { return this.#runs.size }
-
   close (): void {
     this.stopTaking()
     timers.clear(this.#renewing)
   }
+
+  /** How many tasks run here. */
+  get running (): number { return this.#runs.size }
 
   /** Renews the lease of the run until it is removed. */
   add (run: TaskRun): void { this.#runs.set(run.key.entry, run) }
@@ -139,16 +139,14 @@ export class TaskRunner {
       requestId,
       log: log.child({ reqId: requestId })
     }
-    // The service began to close meanwhile.
     if (this.#toolRuns === undefined) return run.giveBack()
     run.call().then(() => {
+      // The service began to close meanwhile.
       if (this.#toolRuns === undefined) return run.giveBack()
-      const { journal } = run
-      const timeoutMs = run.takeTimeLimit()
+      const [{ journal }, timeoutMs] = [run, run.takeTimeLimit()]
       const toDeferral = run.toDeferral.bind(run)
-      const undone: UndoneTask | undefined = record.undo === undefined
-        ? undefined
-        : { resultOf: (stepKey) => findResult(record.results, stepKey) }
+      const ofUndo: UndoneTask = { resultOf: (stepKey) => findResult(record.results, stepKey) }
+      const undone = record.undo === undefined ? undefined : ofUndo
       this.#toolRuns.run({ tool, args, caller, journal, timeoutMs, undone, outlet: run, toDeferral })
     }, (err: unknown) => {
       if (!(err instanceof TaskLost)) log.warn({ err }, 'a due task was not run')
@@ -263,8 +261,8 @@ export class TaskRunner {
     // Another replica, or a later look, takes the task.
     if (mayRun && !this.hasRoom(record)) return await this.#putBack(key, record)
     const release = mayRun ? this.#reserve(record) : undefined
-    const event: TaskEvent = { type: 'due', run: record.run, isHere, isOutdated }
-    const applied = await transitions.apply(key, event, { from: stored }).catch((error: unknown) => {
+    const due: TaskEvent = { type: 'due', run: record.run, isHere, isOutdated }
+    const applied = await transitions.apply(key, due, { from: stored }).catch((error: unknown) => {
       release?.()
       throw error
     })

@@ -40,7 +40,8 @@ const toWork = (file: string) => `import { appendFileSync } from 'node:fs'
     } })`
 
 /**
- * Asks beside a sleep. The run after the sleep comes late to its questions: until then it runs, and they are open.
+ * Asks beside a sleep. The run after the sleep comes late to its questions: until then it runs, and they
+ * are open.
  */
 const toRemind = (file: string) => `import { appendFileSync } from 'node:fs'
   import { defineTool, elicit } from 'trivet'

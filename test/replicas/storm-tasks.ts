@@ -34,7 +34,7 @@ export class TaskLedger {
   readonly begun = { work: 0, work_next: 0, remind: 0 }
   /** How many answers were acknowledged. */
   answers = 0
-  /** The acknowledged answers that a handler has not got: it has another one, or the question was asked again. */
+  /** The acknowledged answers that no handler got: it has another one, or the question came again. */
   readonly dropped: string[] = []
 
   constructor (client: StormClient) {
@@ -99,7 +99,8 @@ export class TaskLedger {
   async #answer (taskId: string, { sent, acknowledged }: OpenTask, name: string): Promise<void> {
     await pause(MAX_THINKING_MS * Math.random())
     const response = { action: 'accept', content: { by: sent.get(name) } }
-    const { result } = await this.#client.ask('tasks/update', { taskId, inputResponses: { [name]: response } })
+    const inputResponses = { [name]: response }
+    const { result } = await this.#client.ask('tasks/update', { taskId, inputResponses })
     if (result === undefined) return
     this.answers++
     acknowledged.add(keyOf(name))

@@ -130,6 +130,6 @@ function wantedTime (record: TaskRecord, now: number): number | undefined {
 }
 
 /** The entry of its due time, which also names its record. */
-export function entryOf ({ entry, id, sender }: Job): string {
+function entryOf ({ entry, id, sender }: Job): string {
   return entry ?? `tasks-${ownerOf(sender.principal)}/${String(id)}`
 }

@@ -114,8 +114,8 @@ export class PlainFiles {
    */
   directories (templates: ReadonlyArray<Located<ResourceTemplateDefinition>>): ResourceDefinition[] {
     // The definition has not been checked: its members may have any type.
-    const schemes = templates.map(({ definition }) => String(definition.uriTemplate).slice(0, 5))
-    const paths = schemes.includes('file:') ? [...findDirectories(this.#files).keys()] : ['']
+    const hasFileUris = templates.some(({ definition }) => String(definition.uriTemplate).startsWith('file:'))
+    const paths = hasFileUris ? [...findDirectories(this.#files).keys()] : ['']
     return paths.flatMap((path) => {
       const uri = toFileUri(path)
       return (path === '' ? [uri] : [uri, `${uri}/`]).map((one) => this.#defineDirectory(path, one))
