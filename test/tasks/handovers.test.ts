@@ -180,6 +180,25 @@ t.test('changed code undoes the work of a task that no replica with its code has
   t.strictSame(undone, ['next'])
 })
 
+t.test('replicas that start together give those with the code of a task their time', async (t) => {
+  const time = new VirtualTime(t)
+  const world = openWorld(async (round, replica) => {
+    await sleep(round, 2000)
+    return replica
+  })
+  const first = world.openReplica('first')
+  const taskId = await time.during(first.call(), 10_000)
+  first.kill()
+  await time.during(timers.pause(5 * LEASE_MS), 1e6)
+  const next = world.openReplica('next', RELEASE)
+  await time.during(timers.pause(LEASE_MS), 1e6)
+  t.match(await time.during(next.ask('tasks/get', { taskId }), 1000), { status: 'working' })
+  world.openReplica('second')
+  await time.during(timers.pause(LEASE_MS), 1e6)
+  const ended = await time.during(next.ask('tasks/get', { taskId }), 1000)
+  t.match(ended, { status: 'completed', result: 'second' })
+})
+
 t.test('of several replicas that are offered a task one runs it', async (t) => {
   const time = new VirtualTime(t)
   const runs: string[] = []

@@ -25,8 +25,8 @@ export const ADA: Principal = { subject: 'ada', scopes: new Set(['books']) }
 
 /**
  * `killed-before` and `killed-after`: the process ends before or after the effect of the operation. `lost`:
- * the reply is lost after the effect. `refused`: there is no effect. `paused`: the process stops for three
- * leases after the effect.
+ * the reply is lost after the effect. `refused`: there is no effect. `paused`: the process stops after the
+ * effect, for three leases by default.
  */
 export type Fault = 'killed-before' | 'killed-after' | 'lost' | 'refused' | 'paused'
 
@@ -53,6 +53,8 @@ interface ReplicaOptions {
   readonly slowMs?: number
   /** Whether its records have a later form. */
   readonly isNewer?: boolean
+  /** How long the process stops if it is paused. */
+  readonly pauseMs?: number
 }
 
 interface WorldOptions {
@@ -80,7 +82,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
   /** Each replica may have another release. */
   function openReplica (name: string, {
     secret = 'secret', knows = true, isUsed = true, aheadMs = 0, code = 'code', mayGoOnChanged = true,
-    slowMs = 0, isNewer = false
+    slowMs = 0, isNewer = false, pauseMs = 3 * LEASE_MS
   }: ReplicaOptions = {}) {
     const rule = {
       isForQuestions: false,
@@ -111,7 +113,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       if (isDead) return await FOREVER
       const outcome = await work()
       if (fault === 'killed-after') isDead = true
-      if (fault === 'paused') pausedUntil = now() + 3 * LEASE_MS
+      if (fault === 'paused') pausedUntil = now() + pauseMs
       await untilAwake()
       if (isDead) return await FOREVER
       if (fault === 'lost') throw new StoreUnavailable(new Error('the reply was lost'))

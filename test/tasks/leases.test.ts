@@ -1,0 +1,144 @@
+// What a replica does that was paused for a little longer than its lease, or was slow to renew it.
+
+import t from 'tap'
+import { timers } from '../../src/base/time.ts'
+import type { TaskEvent } from '../../src/tasks/events.ts'
+import type { TaskKey } from '../../src/tasks/records.ts'
+import { TaskRun, type TaskRunDependencies } from '../../src/tasks/run.ts'
+import { VirtualTime } from '../helpers/virtual-time.ts'
+import { LEASE_MS, openWorld } from './replicas.ts'
+import { RUNNING } from './transition-cases.ts'
+
+/** Above a lease, and below two. */
+const PAUSE_MS = 1.5 * LEASE_MS
+const KEY: TaskKey = { id: 'task', state: { owner: 'tasks', name: 'task' }, entry: 'tasks/task' }
+
+/** Begins a run that notes its events. @param holdMs how long each hold of the due time takes. */
+function openRun (time: VirtualTime, holdMs: number) {
+  const events: Array<TaskEvent['type']> = []
+  const record = { ...RUNNING, run: 3 }
+  const dependencies = {
+    leaseMs: LEASE_MS,
+    patienceMs: 0,
+    storeClock: { now: () => time.now },
+    records: { read: async () => ({ record, version: '1' }) },
+    transitions: {
+      hold: async () => await timers.pause(holdMs),
+      insist: async (work: () => Promise<void>) => await work(),
+      async apply (_: TaskKey, event: TaskEvent) {
+        events.push(event.type)
+        return { record: { ...record, run: 4 }, version: '2', transition: {}, heldAt: time.now }
+      }
+    }
+  } as unknown as TaskRunDependencies
+  const run = TaskRun.resume(dependencies, KEY, { record, version: '1' }, time.now)
+  return { run, events }
+}
+
+t.test('a lease counts from when its renewal was asked for', async (t) => {
+  const time = new VirtualTime(t)
+  const { run } = openRun(time, LEASE_MS / 2)
+  const askedAt = time.now
+  await time.during(run.renew(), LEASE_MS)
+  t.equal(time.now - askedAt, LEASE_MS / 2)
+  t.equal(run.allowStep(), undefined)
+  await time.during(timers.pause(LEASE_MS / 2), LEASE_MS)
+  t.ok(run.allowStep() instanceof Promise, 'it asks before a step')
+  await time.during(timers.pause(LEASE_MS), 2 * LEASE_MS)
+})
+
+t.test('a run that goes on just after its lease has another number', async (t) => {
+  const time = new VirtualTime(t)
+  const { run, events } = openRun(time, 0)
+  await time.during(timers.pause(LEASE_MS - 1), LEASE_MS)
+  await time.during(run.renew(), 1000)
+  t.strictSame(events, [])
+  await time.during(timers.pause(LEASE_MS), LEASE_MS)
+  await time.during(Promise.resolve(run.allowStep()), 1000)
+  t.strictSame(events, ['reclaimed'])
+})
+
+t.test('a handler that must not run again is called once the record says so', async (t) => {
+  for (let at = 0, isOver = false; !isOver; at++) {
+    const time = new VirtualTime(t)
+    const calls: string[] = []
+    const world = openWorld(async (round, replica) => {
+      await round.sleep(2000, undefined, timers.pause)
+      calls.push(replica)
+      return await new Promise<never>(() => {})
+    }, { mayRerun: false })
+    const first = world.openReplica('first')
+    const taskId = await time.during(first.call(), 10_000)
+    await time.during(timers.pause(1000), 10_000)
+    first.fail(at, 'killed-before')
+    await time.during(timers.pause(LEASE_MS / 4), LEASE_MS)
+    isOver = !first.isDead
+    first.kill()
+    const other = world.openReplica('other')
+    await time.during(timers.pause(4 * LEASE_MS), 1e6)
+    t.equal(calls.length, 1, `killed at ${at}`)
+    const isFailed = calls[0] === 'first'
+    const task = await time.during(other.ask('tasks/get', { taskId }), 1000)
+    t.match(task, { status: isFailed ? 'failed' : 'working' })
+    other.kill()
+    t.ok(at < 30)
+  }
+})
+
+t.test('a task ends whose replica was paused before its record, and is lost after it', async (t) => {
+  for (let at = 0, isOver = false; !isOver; at++) {
+    const time = new VirtualTime(t)
+    const world = openWorld(async (_, replica) => {
+      await timers.pause(2 * LEASE_MS)
+      return replica
+    }, { isRequired: true })
+    const other = world.openReplica('other')
+    const first = world.openReplica('first', { pauseMs: PAUSE_MS })
+    await time.during(timers.pause(100), 1000)
+    const begunAt = time.now
+    first.fail(at, 'paused')
+    const taskId = await time.during(first.call(), 1e6)
+    isOver = time.now - begunAt < PAUSE_MS
+    first.kill()
+    await time.during(timers.pause(8 * LEASE_MS), 1e6)
+    const task = await time.during(other.ask('tasks/get', { taskId }), 1000)
+    t.match(task, { status: 'completed', result: 'other' }, `paused at ${at}`)
+    other.kill()
+    t.ok(at < 30)
+  }
+})
+
+t.test('a replica that was paused after it took an undo leaves it to the one that runs it', async (t) => {
+  const outcomes: string[] = []
+  for (let at = 0; at < 12; at++) {
+    const time = new VirtualTime(t)
+    const undone: string[] = []
+    const world = openWorld(async (round) => {
+      await round.sleep(60_000, undefined, timers.pause)
+      return 'not undone'
+    }, {
+      async undo (round, replica) {
+        await round.sleep(5000, undefined, timers.pause)
+        undone.push(replica)
+        await timers.pause(2 * LEASE_MS)
+        return 'undone'
+      }
+    })
+    const first = world.openReplica('first', { pauseMs: PAUSE_MS })
+    const taskId = await time.during(first.call(), 10_000)
+    await time.during(timers.pause(1000), 10_000)
+    await time.during(first.ask('tasks/cancel', { taskId }), 10_000)
+    await time.during(timers.pause(2000), 10_000)
+    first.fail(at, 'paused')
+    await time.during(timers.pause(4000), 1e6)
+    const other = world.openReplica('other')
+    await time.during(timers.pause(6 * LEASE_MS), 1e6)
+    t.match(await time.during(other.tasks.operator.show(taskId), 1000), { undo: 'done' })
+    outcomes.push(undone.join())
+    for (const replica of [first, other]) replica.kill()
+  }
+  // A replica that was paused while it ran the undo has lost it.
+  const twice = outcomes.filter((outcome) => outcome.includes(',') && outcome !== 'first,other')
+  t.strictSame(twice, [])
+  t.ok(outcomes.includes('other'), 'one was paused before it ran the undo')
+})
