@@ -92,7 +92,7 @@ const LARGE_FILES = {
   maxFileBytesPerCaller: setting('TRIVET_MAX_FILE_BYTES_PER_CALLER',
     bytes(1024, 1_099_511_627_776), 2_147_483_648,
     'All files of one caller, until they expire. All anonymous callers count as one, and one address ' +
-      'may have a tenth.')
+      'that is not of this machine may have a tenth.')
 } satisfies SettingsTable
 
 const LIMITS = {
@@ -104,7 +104,8 @@ const LIMITS = {
       '[Overload](operating.md#overload).'),
   maxStreams: setting('TRIVET_MAX_STREAMS', integer(1, 1_000_000), 10_000,
     'The open streams of a replica, of every kind. One caller may have half of them, one anonymous ' +
-      'address a tenth. The next one is answered 503. Streams of calls count, and are not refused.'),
+      'address that is not of this machine a tenth. The next one is answered 503. Streams of calls ' +
+      'count, and are not refused.'),
   maxCallsPerCaller: setting('TRIVET_MAX_CALLS_PER_CALLER',
     text(`${RATE_FORM}, or ${NO_RATE}`, new RegExp(`${RATE_PATTERN}|^${NO_RATE}$`)), undefined,
     'The calls that one caller may begin in a time, over all replicas. By default a replica allows ' +
@@ -113,11 +114,12 @@ const LIMITS = {
   maxRunningPerCaller: setting('TRIVET_MAX_RUNNING_PER_CALLER', integer(1, 1_000_000), 1000,
     'The calls of one caller that may run at once on a replica.'),
   maxHandlesPerCaller: setting('TRIVET_MAX_HANDLES_PER_CALLER', integer(1, 10_000_000), 10_000,
-    'The live handles of one caller. All anonymous callers count as one, and one address may create a ' +
-      'tenth.'),
+    'The live handles of one caller. All anonymous callers count as one, and one address that is not of ' +
+      'this machine may create a tenth.'),
   maxTasksPerCaller: setting('TRIVET_MAX_TASKS_PER_CALLER', integer(1, 1_000_000), 1000,
     'The tasks of one caller that have not ended. Ten times as many with those that have, until they ' +
-      'expire. All anonymous callers count as one, and one address may have a tenth of the first.'),
+      'expire. All anonymous callers count as one, and one address that is not of this machine may ' +
+      'have a tenth of the first.'),
   maxBodyBytes: setting('TRIVET_MAX_BODY_BYTES', bytes(1024, 104_857_600), 1_048_576, 'The largest request.'),
   maxResourceBytes: setting('TRIVET_MAX_RESOURCE_BYTES', bytes(1024, 268_435_456), 10_485_760,
     'The largest file, or directory, that can be read.'),
