@@ -8,7 +8,7 @@ export const CONSTANTS = {
   /** How deep arrays and objects in the body of a request may be nested. */
   maxBodyDepth: 128,
   /** Arrays, objects and texts in each MiB of the largest body. */
-  maxBodyValues: 15_000,
+  maxBodyValues: 24_000,
   /** Combinations of names that objects in each MiB of the largest body have. */
   maxBodyCombinations: 5000,
   /** The headers of a request together, in bytes. */
