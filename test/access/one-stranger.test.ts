@@ -20,7 +20,7 @@ const ATTACK_PAUSE_MS = 500
 const OUTAGES = [[6000, 10_000], [30_000, 34_000]] as const
 const ROTATION_AT = 20_000
 /** The part of the honest calls that the attack must leave. On a quiet machine it leaves all. */
-const LEAST_PART = 0.8
+const LEAST_PART = 0.93
 
 const AUDIENCE = 'https://books.example/mcp'
 const ENDPOINT = '/token/introspection'

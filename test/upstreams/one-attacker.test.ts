@@ -23,7 +23,7 @@ const ATTACK_PAUSE_MS = 500
 /** When the upstream goes away, and comes back. */
 const OUTAGES = [[6000, 10_000], [30_000, 34_000]] as const
 /** The part of the honest calls that the attack must leave. On a quiet machine it leaves all. */
-const LEAST_PART = 0.8
+const LEAST_PART = 0.93
 
 /** How the upstream is while it is away. */
 type OutageKind = 'refused' | 'reset' | 'error' | 'hang' | 'certificate'
