@@ -274,20 +274,22 @@ export class TaskRunner {
   /** Counts a run for the holder of the task. Returns what ends the counting. */
   #reserve (record: TaskRecord): () => void { return this.#used.add(holderOf(toSender(record))) }
 
-  /** Other replicas may have the secret, or a release that knows the tool. */
+  /**
+   * Other replicas may have the secret, or a release that knows the tool. Without its record nobody knows
+   * whether the task runs: it is due again after the lease for which it was taken.
+   */
   async #leave (key: TaskKey, reason: LeftReason, record?: TaskRecord): Promise<void> {
     this.#dependencies.reports.noteLeft(key, reason, record)
-    await this.#putBack(key, record)
+    if (record !== undefined) await this.#putBack(key, record)
   }
 
   /**
-   * The pause is random, so that another replica takes the task. It is below a lease: the task may be
-   * running. If the record was written since, the task is due as its writer says.
+   * The pause is random, so that another replica takes the task. If the record was written since, the task is
+   * due as its writer says.
    */
-  async #putBack ({ entry }: TaskKey, record?: TaskRecord): Promise<void> {
+  async #putBack ({ entry }: TaskKey, { generation }: TaskRecord): Promise<void> {
     const { dueTimes, leaseMs } = this.#dependencies
-    const pauseMs = leaseMs * (1 + random.number()) / 4
-    await dueTimes.set(entry, pauseMs, record?.generation ?? 0, record && leaseMs)
+    await dueTimes.set(entry, leaseMs * (1 + random.number()) / 4, generation, leaseMs)
   }
 
   /** Renews the leases of all runs here, and stops those that do not run here any more. */

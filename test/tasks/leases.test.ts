@@ -6,7 +6,7 @@ import type { TaskEvent } from '../../src/tasks/events.ts'
 import type { TaskKey } from '../../src/tasks/records.ts'
 import { TaskRun, type TaskRunDependencies } from '../../src/tasks/run.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
-import { LEASE_MS, openWorld } from './replicas.ts'
+import { LEASE_MS, openWorld, question } from './replicas.ts'
 import { RUNNING } from './transition-cases.ts'
 
 /** Above a lease, and below two. */
@@ -141,4 +141,31 @@ t.test('a replica that was paused after it took an undo leaves it to the one tha
   const twice = outcomes.filter((outcome) => outcome.includes(',') && outcome !== 'first,other')
   t.strictSame(twice, [])
   t.ok(outcomes.includes('other'), 'one was paused before it ran the undo')
+})
+
+t.test('a replica that cannot read a record does not cut the lease that an answer has begun', async (t) => {
+  for (const [own, others] of [[{}, { secret: 'other' }], [{ isNewer: true }, {}]] as const) {
+    for (let at = 0; at < 4; at++) {
+      const time = new VirtualTime(t)
+      const world = openWorld(async (round) => {
+        await Promise.all([round.ask({ go: question }), round.sleep(30_000, undefined, timers.pause)])
+        return await new Promise<never>(() => {})
+      })
+      // A replica without tools for tasks answers, and does not look.
+      const first = world.openReplica('first', { isUsed: false, ...own })
+      const taskId = await time.during(first.call(), 10_000)
+      const other = world.openReplica('other', { pauseMs: 500, ...others })
+      await time.during(timers.pause(29_900), 1e6)
+      other.fail(at, 'paused')
+      await time.during(timers.pause(200), 1e6)
+      const inputResponses = { go: { action: 'accept', content: {} } }
+      await time.during(first.ask('tasks/update', { taskId, inputResponses }), 1000)
+      const answeredAt = time.now
+      await time.during(timers.pause(1000), 1e6)
+      t.match(await time.during(first.ask('tasks/get', { taskId }), 1000), { status: 'working' })
+      const [{ inMs } = { inMs: 0 }] = await world.dueTimes.peek(1, 2 * LEASE_MS)
+      t.ok(inMs >= answeredAt + LEASE_MS - time.now, `paused at ${at}: due in ${inMs} ms`)
+      for (const replica of [first, other]) replica.kill()
+    }
+  }
 })
