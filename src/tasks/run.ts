@@ -91,6 +91,8 @@ export class TaskRun implements Outlet, JournalOwner {
   }
 
   get record (): TaskRecord { return this.#stored.record }
+  /** The number of the run among those of its task. It grows when the run goes on after its lease. */
+  get number (): number { return this.#run }
 
   /** Returns the time limit of the run, in milliseconds. The time begins now. */
   takeTimeLimit (): number {

@@ -6,27 +6,21 @@ import { holderOf } from '../limits/holder.ts'
 import { Limit } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
 import { TaskNotReadable } from '../protocol/errors.ts'
-import type { Caller, RequestLog } from '../request/pipeline/caller.ts'
-import type { ToolRuns, UndoneTask } from '../request/pipeline/seams.ts'
-import { findResult } from '../request/questions/step-results.ts'
-import type { UpstreamTokens } from './calls/upstream-tokens.ts'
+import type { ToolRuns } from '../request/pipeline/seams.ts'
+import { callAgain, type LaterRunDependencies } from './calls/later-run.ts'
 import type { Handovers } from './handovers.ts'
 import { toSender, type TaskRecord } from './record.ts'
 import { keyFrom, type StoredTask, type TaskKey } from './records.ts'
 import type { LeftReason, TaskReports } from './reports.ts'
-import { TaskLost } from './no-outcome.ts'
 import { TaskRun, type TaskRunDependencies } from './run.ts'
 import type { TaskEvent } from './events.ts'
 import { findTransition } from './states.ts'
 import type { Applied, TransitionDependencies } from './transitions.ts'
 
 export interface TaskRunnerDependencies extends
-  TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
-  readonly log: RequestLog & { child (bindings: object): RequestLog }
+  TaskRunDependencies, LaterRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
   readonly reports: TaskReports
   readonly handovers: Handovers
-  /** Absent: tasks keep no tokens for upstreams. */
-  readonly upstreamTokens?: UpstreamTokens
   /** The most runs at once that no request began. 1,000 by default. */
   readonly maxRuns?: number
   /** Whether the catalog has tools whose calls become tasks. */
@@ -95,8 +89,11 @@ export class TaskRunner {
 
   isHere (entry: string): boolean { return this.#runs.has(entry) }
 
-  /** Stops the run of the task, if it is here. */
-  stop (entry: string): void { this.#runs.get(entry)?.stop() }
+  /** Stops the run of the task that is here, if it has this number or an earlier one. */
+  stop (entry: string, number: number): void {
+    const run = this.#runs.get(entry)
+    if (run !== undefined && run.number <= number) run.stop()
+  }
 
   /** Looks for due tasks after this time at the latest. */
   noteDue (inMs: number): void {
@@ -123,35 +120,13 @@ export class TaskRunner {
 
   /** Runs the handler of a task that was claimed. @param release ends the counting of the run. */
   run (key: TaskKey, stored: Applied, release = this.#reserve(stored.record)): void {
-    const { record, record: { tool, args, requestId, client } } = stored
-    const run = TaskRun.resume(this.#dependencies, key, stored, stored.heldAt)
-    const sender = toSender(record)
-    const { log, reports, handovers, upstreamTokens, onMessage } = this.#dependencies
-    const logLevel = onMessage === undefined ? undefined : 'debug'
-    upstreamTokens?.attach(sender.principal, record.upstreamTokens ?? {}, run.keepTokens.bind(run))
+    const { record, heldAt } = stored
+    const { reports, handovers } = this.#dependencies
+    const run = TaskRun.resume(this.#dependencies, key, stored, heldAt)
     run.onEnd(release)
     this.add(run)
     reports.noteRun(key, record, handovers.findChanged(record))
-    const { revision, capabilities: clientCapabilities, info: clientInfo } = client
-    const caller: Caller = {
-      ...sender,
-      envelope: { revision, clientCapabilities, clientInfo, logLevel, progressToken: undefined },
-      requestId,
-      log: log.child({ reqId: requestId })
-    }
-    if (this.#toolRuns === undefined) return run.giveBack()
-    run.call().then(() => {
-      // The service began to close meanwhile.
-      if (this.#toolRuns === undefined) return run.giveBack()
-      const [{ journal }, timeoutMs] = [run, run.takeTimeLimit()]
-      const toDeferral = run.toDeferral.bind(run)
-      const ofUndo: UndoneTask = { resultOf: (stepKey) => findResult(record.results, stepKey) }
-      const undone = record.undo === undefined ? undefined : ofUndo
-      this.#toolRuns.run({ tool, args, caller, journal, timeoutMs, undone, outlet: run, toDeferral })
-    }, (err: unknown) => {
-      if (!(err instanceof TaskLost)) log.warn({ err }, 'a due task was not run')
-      run.leaveUnanswered()
-    })
+    callAgain(this.#dependencies, run, record, () => this.#toolRuns)
   }
 
   #schedule (inMs: number): void {

@@ -18,6 +18,7 @@ import { createTaskMethods } from './methods.ts'
 import { openCall } from './calls/open-call.ts'
 import { openRelay } from './calls/relayed-call.ts'
 import { TaskOperator, type TaskOperatorDependencies } from './operator.ts'
+import { phaseOf } from './record.ts'
 import { TaskRecords } from './records.ts'
 import { TaskLost } from './no-outcome.ts'
 import { TaskReports, type TaskCounts } from './reports.ts'
@@ -79,8 +80,9 @@ export function createTasks (options: TasksOptions): Tasks {
   const shared = { records, dueTimes, storeClock, leaseMs }
   const transitions = new Transitions({
     ...shared,
-    announce ({ entry }, isOver) {
-      const published = broadcast.publish({ type: 'task-changed', entry, isOver })
+    announce ({ entry }, record) {
+      const isOver = phaseOf(record) === 'over'
+      const published = broadcast.publish({ type: 'task-changed', entry, isOver, run: record.run })
       published.catch((err: unknown) => log.error({ err }, 'the change of a task was not announced'))
     },
     onUndone: (record) => reports.noteUndone(record),
@@ -129,7 +131,7 @@ export function createTasks (options: TasksOptions): Tasks {
   const continued = new ContinuedCalls({ access, waiters })
   const startDependencies = { ...dependencies, waiters }
   const unsubscribe = broadcast.subscribe((event) => {
-    if (event.type === 'task-changed' && event.isOver) runner.stop(event.entry)
+    if (event.type === 'task-changed' && event.isOver) runner.stop(event.entry, event.run ?? Infinity)
     // A cancel may be among them.
     else if (event.type === 'events-missed') runner.renewAll()
   })

@@ -15,7 +15,7 @@ export interface TransitionDependencies {
   /** How long the lease of a run lasts without renewal, in milliseconds. */
   readonly leaseMs: number
   /** Tells all replicas that the status has changed. */
-  announce (key: TaskKey, isOver: boolean): void
+  announce (key: TaskKey, record: TaskRecord): void
   /** Called when the work of a task was undone, or could not be. */
   onUndone (record: TaskRecord): void
   /** Called for each due time that is set. */
@@ -72,7 +72,7 @@ export class Transitions {
         ? await this.#confirm(key, stored, transition, isUrgent)
         : await this.#replace(key, stored, record, isUrgent)
       if (next === undefined) continue
-      if (isTold) announce(key, phaseOf(next.record) === 'over')
+      if (isTold) announce(key, next.record)
       if (stored.record.undo === 'due' && next.record.undo !== 'due') onUndone(next.record)
       await this.#attempt(isUrgent, async () => await this.#settle(key, transition, next.record))
       return { ...next, transition, heldAt }

@@ -44,7 +44,8 @@ export function checkBroadcast (t: Test, create: Create): void {
       { type: 'tools-changed' }, { type: 'prompts-changed', seenBy: [['a', 'b'], ['c']] },
       { type: 'resources-changed' }, updated('a://1'), updated('a://1'), { ...updated('a://2'), seenBy: [['a']] },
       { type: 'resources-outdated' }, { type: 'resources-outdated', templates: ['a://{id}'] },
-      { ...updated('a://3'), owner: 'o' }, { type: 'task-changed', entry: 'o/n', isOver: true }
+      { ...updated('a://3'), owner: 'o' }, { type: 'task-changed', entry: 'o/n', isOver: true },
+      { type: 'task-changed', entry: 'o/n', isOver: true, run: 2 }
     ]
     for (const event of events) await send(event)
     await settle()

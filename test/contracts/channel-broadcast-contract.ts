@@ -31,7 +31,8 @@ const EVENTS: readonly ChangeEvent[] = [
   { type: 'tools-changed' }, { type: 'prompts-changed', seenBy: [['a', 'b'], ['c']] },
   { type: 'resources-outdated' }, { type: 'resources-outdated', templates: ['a://{id}'] }, updated(1),
   { type: 'resource-updated', uri: 'a://2', owner: 'o', seenBy: [['a']] },
-  { type: 'task-changed', entry: 'o/n', isOver: true }, { type: 'resources-changed' }
+  { type: 'task-changed', entry: 'o/n', isOver: true }, { type: 'resources-changed' },
+  { type: 'task-changed', entry: 'o/n', isOver: false, run: 7 }
 ]
 const NO_EVENTS = [
   '', 'canary', 'null', '["canary"]', '{"canary":{}}', '{"event":"canary"}', '{"event":null}',

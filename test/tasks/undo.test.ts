@@ -6,8 +6,9 @@ import { timers } from '../../src/base/time.ts'
 import { until } from '../helpers/deadline.ts'
 import { createReadableLog } from '../helpers/log.ts'
 import type { InputRound } from '../../src/request/questions/input-round.ts'
+import type { ChangeEvent } from '../../src/store/changes/change-event.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
-import { openWorld, question, type Fault, type Script } from './replicas.ts'
+import { LEASE_MS, openWorld, question, type Fault, type Script } from './replicas.ts'
 import { serveTools, TaskClient } from './task-client.ts'
 
 /** What handlers and `undo` did, in this process. */
@@ -222,3 +223,30 @@ for (const fault of FAULTS) {
     }
   })
 }
+
+t.test('an undo is not stopped by the late news of what came before it', async (t) => {
+  const time = new VirtualTime(t)
+  const undone: string[] = []
+  const world = openWorld(async (round) => {
+    await round.sleep(60_000, undefined, timers.pause)
+    return 'not undone'
+  }, {
+    async undo (_, replica) {
+      undone.push(replica)
+      await timers.pause(2 * LEASE_MS)
+      return 'undone'
+    }
+  })
+  const events: ChangeEvent[] = []
+  const end = world.broadcast.subscribe((event) => { events.push(event) })
+  const first = world.openReplica('first')
+  const taskId = await time.during(first.call(), 10_000)
+  await time.during(first.ask('tasks/cancel', { taskId }), 10_000)
+  await time.during(timers.pause(LEASE_MS / 2), LEASE_MS)
+  t.strictSame(undone, ['first'])
+  end()
+  for (const event of events) await world.broadcast.publish(event)
+  await time.during(timers.pause(4 * LEASE_MS), 1e6)
+  t.match(await time.during(first.tasks.operator.show(taskId), 1000), { undo: 'done' })
+  t.strictSame(undone, ['first'])
+})

@@ -19,7 +19,12 @@ export type ChangeEvent =
    * finds a difference publishes `resources-changed`. `templates` are those to ask, all by default.
    */
   | { readonly type: 'resources-outdated', readonly templates?: readonly string[] }
-  /** The status of a task has changed. `isOver`: whoever runs it must stop. */
-  | { readonly type: 'task-changed', readonly entry: string, readonly isOver: boolean }
+  /**
+   * The status of a task has changed. `isOver`: a replica that has this run, or an earlier one, must stop it.
+   * Without its number, as earlier releases tell it, that is any run.
+   */
+  | {
+    readonly type: 'task-changed', readonly entry: string, readonly isOver: boolean, readonly run?: number
+  }
   /** The broadcast was interrupted, so events may have been lost. */
   | { readonly type: 'events-missed' }

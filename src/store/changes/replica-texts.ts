@@ -48,7 +48,7 @@ function readMessage ({ type, ...members }: ChannelObject, channel: string): Rep
 }
 
 function readEvent (
-  { type, uri, owner, seenBy, templates, entry, isOver }: ChannelObject, channel: string
+  { type, uri, owner, seenBy, templates, entry, isOver, run }: ChannelObject, channel: string
 ): ChangeEvent {
   switch (type) {
     case 'tools-changed':
@@ -63,8 +63,8 @@ function readEvent (
       break
     case 'events-missed': return { type }
     case 'task-changed':
-      if (typeof entry === 'string' && typeof isOver === 'boolean') return { type, entry, isOver }
-      break
+      if (typeof entry !== 'string' || typeof isOver !== 'boolean') break
+      return { type, entry, isOver, ...typeof run === 'number' && { run } }
     case 'resource-updated':
       if (typeof uri !== 'string' || (seenBy !== undefined && !isScopeSets(seenBy))) break
       return { type, uri, ...typeof owner === 'string' && { owner }, ...seenBy !== undefined && { seenBy } }
