@@ -99,6 +99,8 @@ export interface TaskRecord extends TaskOrigin, JournalRecord {
   readonly mergingRun?: number | undefined
   /** Whether a replica runs the handler, or its `undo`. */
   readonly isRunning: boolean
+  /** When a later run began: `updatedAt` stays at the end of the task. */
+  readonly claimedAt?: number | undefined
   /** Whether the handler of this run may have been called. */
   readonly isCalled: boolean
   /** How often in a row the replica of the task was lost without a new step. */

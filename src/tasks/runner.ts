@@ -179,8 +179,8 @@ export class TaskRunner {
       const stored = await records.read(key)
       // The process was paused: another replica may have taken the entry, and runs the task.
       if (clock.monotonic() >= takenAt + leaseMs) return
-      // An answer has begun a run since. The clocks of two replicas may differ by a moment.
-      if (stored?.record.isRunning === true && stored.record.updatedAt > time - leaseMs / 10) return
+      // Another replica has begun a run since. The clocks of two replicas may differ by a moment.
+      if (stored?.record.isRunning === true && lastSeenAt(stored.record) > time - leaseMs / 10) return
       if (stored !== undefined) await this.#takeUpRecord(key, stored)
       else if (await records.exists(key)) await this.#leave(key, 'sealed')
       else {
@@ -274,4 +274,9 @@ export class TaskRunner {
       run.renew().catch((err: unknown) => log.warn({ err }, 'the lease of a task was not renewed'))
     }
   }
+}
+
+/** Returns when the run of the task was certainly alive, by the clock of the store. */
+function lastSeenAt ({ updatedAt, claimedAt = updatedAt }: TaskRecord): number {
+  return Math.max(updatedAt, claimedAt)
 }

@@ -52,7 +52,11 @@ export function findTransition (record: TaskRecord, event: TaskEvent, now: numbe
   const change = match.change?.(record, event, now)
   // Clients see no change of an ended task.
   const updatedAt = isTerminal(record.status) ? record.updatedAt : now
-  const next = change === undefined ? record : withoutUnusedTokens({ ...record, ...change, updatedAt })
+  const changed = { ...record, ...change, updatedAt }
+  const isClaimed = changed.isRunning && changed.run > record.run
+  const next = change === undefined
+    ? record
+    : withoutUnusedTokens(isClaimed ? { ...changed, claimedAt: now } : changed)
   const due = match.isQuiet === true ? undefined : dueOf(next, now)
   // Whoever takes a due entry has it for a lease.
   const endsAtRest = !record.isRunning && event.type !== 'due' && next.status !== record.status &&
@@ -61,7 +65,7 @@ export function findTransition (record: TaskRecord, event: TaskEvent, now: numbe
     record: change && next,
     due,
     isHeld: due === 'lease' || endsAtRest || (typeof due === 'number' && due < Number(dueOf(record, now))),
-    isClaimed: next.isRunning && next.run > record.run,
+    isClaimed,
     isTold: next.status !== record.status || mayBeUntold(record, event)
   }
 }

@@ -258,7 +258,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a run that an answer has begun is taken for lost',
     edits: [[
-      RUNNER, 'stored?.record.isRunning === true && stored.record.updatedAt > time - leaseMs / 10', 'time < 0'
+      RUNNER, 'stored?.record.isRunning === true && lastSeenAt(stored.record) > time - leaseMs / 10',
+      'time < 0'
     ]]
   }
 ]

@@ -143,8 +143,8 @@ t.test('a replica that was paused after it took an undo leaves it to the one tha
   t.ok(outcomes.includes('other'), 'one was paused before it ran the undo')
 })
 
-t.test('a replica that cannot read a record does not cut the lease that an answer has begun', async (t) => {
-  for (const [own, others] of [[{}, { secret: 'other' }], [{ isNewer: true }, {}]] as const) {
+t.test('a replica that looks late leaves the run alone that an answer has begun', async (t) => {
+  for (const [own, others] of [[{}, {}], [{}, { secret: 'other' }], [{ isNewer: true }, {}]] as const) {
     for (let at = 0; at < 4; at++) {
       const time = new VirtualTime(t)
       const world = openWorld(async (round) => {
@@ -165,7 +165,41 @@ t.test('a replica that cannot read a record does not cut the lease that an answe
       t.match(await time.during(first.ask('tasks/get', { taskId }), 1000), { status: 'working' })
       const [{ inMs } = { inMs: 0 }] = await world.dueTimes.peek(1, 2 * LEASE_MS)
       t.ok(inMs >= answeredAt + LEASE_MS - time.now, `paused at ${at}: due in ${inMs} ms`)
+      t.strictSame(other.warnings.filter((warning) => /was lost/.test(warning)), [])
       for (const replica of [first, other]) replica.kill()
     }
   }
+})
+
+t.test('a replica that looks late leaves the undo alone that another one has begun', async (t) => {
+  let pauses = 0
+  for (let at = 0; at < 4; at++) {
+    const time = new VirtualTime(t)
+    const undone: string[] = []
+    const world = openWorld(async (round) => {
+      await round.sleep(60_000, undefined, timers.pause)
+      return 'not undone'
+    }, {
+      async undo (round, replica) {
+        await round.sleep(30_000, undefined, timers.pause)
+        undone.push(replica)
+        return await new Promise<never>(() => {})
+      }
+    })
+    const first = world.openReplica('first', { isUsed: false })
+    const taskId = await time.during(first.call(), 10_000)
+    const other = world.openReplica('other', { pauseMs: 500 })
+    await time.during(first.ask('tasks/cancel', { taskId }), 10_000)
+    await time.during(timers.pause(29_900), 1e6)
+    other.fail(at, 'paused')
+    await time.during(timers.pause(200), 1e6)
+    const [{ entry } = { entry: '' }] = await world.dueTimes.peek(1, 2 * LEASE_MS)
+    await world.broadcast.send({ type: 'task-offered', entry, tool: 'tool', fingerprint: 'code' })
+    await time.during(timers.pause(1000), 1e6)
+    t.strictSame(undone.length, 1, `paused at ${at}: ${undone.join()}`)
+    if (undone[0] === 'first') pauses++
+    t.strictSame(other.warnings, [])
+    for (const replica of [first, other]) replica.kill()
+  }
+  t.ok(pauses > 1, `${pauses}`)
 })

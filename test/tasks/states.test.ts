@@ -67,6 +67,14 @@ t.test('what a run says after another one began changes nothing', (t) => {
   t.end()
 })
 
+t.test('a run says when it began, also that of an undo: clients see no change of its task then', (t) => {
+  for (const { row, record, event, at = NOW } of CASES) {
+    const next = findTransition(record, event, at)
+    t.equal(next?.record?.claimedAt, next?.isClaimed === true ? at : record.claimedAt, row)
+  }
+  t.end()
+})
+
 t.test('an operator wakes no sleeping task, and changes none that runs, asks or has ended', (t) => {
   for (const record of [WAITING, RUNNING, ASKING, { ...ASKING, wakesAt: NOW }, OVER, UNDONE]) {
     t.equal(findTransition(record, { type: 'retried' }, NOW), undefined, phaseOf(record))
