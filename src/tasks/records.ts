@@ -10,7 +10,7 @@ import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.
 import { newMark, type OutageOptions } from '../store/records/lost-replies.ts'
 import { createRemovals, type Removals } from '../store/records/removals.ts'
 import {
-  StoreUnavailable, type StateKey, type StateRecord, type StateStore, type StateValue
+  StoreUnavailable, type RecordLifetime, type StateKey, type StateRecord, type StateStore, type StateValue
 } from '../store/records/state-store.ts'
 import type { Sealer } from '../store/sealing/sealer.ts'
 import { OpenedRecords } from './opened-records.ts'
@@ -96,14 +96,20 @@ export class TaskRecords {
    * is removed.
    */
   async create (key: TaskKey, record: TaskRecord): Promise<CreatedTask> {
+    const [place, { network }] = [toPlace(key), record]
     const isReserved = await this.#reserve(key, record)
     try {
-      return await this.#create(key, record)
+      const created = await this.#create(key, record)
+      // An earlier call of this name that took the place may have failed, and may be removing it.
+      if (!isReserved) await this.#places.keep(network, place, toPlaceLifetime(record))
+      return created
     } catch (error) {
       // The place would count until the time limit of the task.
-      const isOver = async () => await this.#isOver(key).catch(() => false)
-      const isFree = !(error instanceof TaskTaken) || (isReserved && await isOver())
-      if (isFree) await this.release(key, record).catch(() => {})
+      const isLate = error instanceof StoreUnavailable
+      await this.#places.withdraw(network, place, async () => await this.#isOver(key), isLate)
+      // A repetition of the call may create the record of its name meanwhile.
+      const isOwn = (stored: StateRecord) => this.#open(key.entry, stored)?.record.mark === record.mark
+      if (isLate) this.#removals.add(key.state, isOwn)
       throw error
     }
   }
@@ -129,9 +135,6 @@ export class TaskRecords {
       record.network, key.state, this.#toValue(key, record), lifetime, this.#all.max,
       tryAgain(() => { isInDoubt = true })
     ).catch((error: unknown) => {
-      // A repetition of the call may create the record of its name meanwhile.
-      const isOwn = (stored: StateRecord) => this.#open(key.entry, stored)?.record.mark === record.mark
-      if (error instanceof StoreUnavailable) this.#removals.add(key.state, isOwn)
       throw error instanceof ShareUsed ? this.#all.refusal('network', error.network) : error
     })
     if (created === 'full') throw this.#all.refusal('principal')
@@ -139,7 +142,7 @@ export class TaskRecords {
     return { record, version: created.version, isInDoubt }
   }
 
-  /** Whether the first call of this name, if there is one, needs its place no more. */
+  /** Whether no task of this name needs its place. */
   async #isOver (key: TaskKey): Promise<boolean> {
     const stored = await this.read(key)
     return stored === undefined || (isTerminal(stored.record.status) && stored.record.undo !== 'due')
@@ -155,7 +158,7 @@ export class TaskRecords {
 
   /** Frees the place of a task that has ended: it no longer counts as unfinished. */
   async release (key: TaskKey, { network }: TaskRecord): Promise<void> {
-    await this.#places.delete(network, toPlace(key))
+    await this.#places.release(network, toPlace(key))
   }
 
   /** Resolves to whether there is a record, also one that this replica cannot open. */
@@ -225,17 +228,18 @@ export class TaskRecords {
   }
 
   /**
-   * Takes one of the owner's places for unfinished tasks. Its work may be undone after its time limit.
-   * Resolves to whether the place was free.
+   * Takes one of the owner's places for unfinished tasks. Resolves to whether the place was free.
    */
   async #reserve (key: TaskKey, record: TaskRecord): Promise<boolean> {
-    const { network, createdAt, ttlMs, mayUndo } = record
-    const endsAt = mayUndo ? endOfUndo(record) : createdAt + ttlMs
-    const lifetime = { idleMs: endsAt - createdAt, endsAt }
-    const limit = this.#unfinished
-    const place = await this.#places.create(network, toPlace(key), EMPTY_VALUE, lifetime, limit.max)
-      .catch((error: unknown) => {
-        throw error instanceof ShareUsed ? limit.refusal('network', error.network) : error
+    const { network } = record
+    const [name, limit] = [toPlace(key), this.#unfinished]
+    const place = await this.#places.create(network, name, EMPTY_VALUE, toPlaceLifetime(record), limit.max)
+      .catch(async (error: unknown) => {
+        if (error instanceof ShareUsed) throw limit.refusal('network', error.network)
+        if (error instanceof StoreUnavailable) {
+          await this.#places.withdraw(network, name, async () => await this.#isOver(key), true)
+        }
+        throw error
       })
     if (place === 'full') throw limit.refusal('principal')
     return place !== 'taken'
@@ -256,6 +260,13 @@ function tryAgain (onDoubt: () => void): OutageOptions {
 /** Has an owner of its own: the handles of the principal are limited apart from its tasks. */
 function toKey (principal: Principal, id: string): TaskKey {
   return keyFrom(`tasks-${ownerOf(principal)}/${id}`)
+}
+
+/** The work of a task may be undone after its time limit. */
+function toPlaceLifetime (record: TaskRecord): RecordLifetime & { readonly endsAt: number } {
+  const { createdAt, ttlMs, mayUndo } = record
+  const endsAt = mayUndo ? endOfUndo(record) : createdAt + ttlMs
+  return { idleMs: endsAt - createdAt, endsAt }
 }
 
 /** Names an empty record that exists until the task ends. */

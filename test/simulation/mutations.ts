@@ -45,7 +45,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a lost reply to the creation of a task makes a ghost',
     edits: [
       [FIRST_RUN, 'error instanceof StoreUnavailable && this.#options.rule.mayRerun', 'false'],
-      ['tasks/records.ts', 'if (error instanceof StoreUnavailable) this.#removals.add(key.state, isOwn)', '']
+      ['tasks/records.ts', 'if (isLate) this.#removals.add(key.state, isOwn)', '']
     ]
   },
   {
@@ -211,13 +211,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a repetition frees the place of the first call',
-    edits: [[RECORDS, 'isReserved && await isOver()', 'isReserved && isOver !== undefined']]
+    edits: [[RECORDS, 'await this.#isOver(key), isLate)', 'key !== undefined, isLate)']]
   },
   {
     name: 'the place of a network is not given back after the loss of a replica',
     edits: [[
-      'store/records/shares.ts', 'if (network !== undefined) await free(toPlace(network, key))\n      return',
-      'if (isDeleted && network !== undefined) await free(toPlace(network, key))\n      return'
+      'store/records/shares.ts', 'await store.delete(key)\n      if (network !== undefined) await store',
+      'const isDeleted = await store.delete(key)\n      if (isDeleted && network !== undefined) await store'
     ]]
   },
   {

@@ -1,17 +1,24 @@
 // What the store has of tasks.
 
+import { hash } from 'node:crypto'
 import t from 'tap'
 import { ANONYMOUS } from '../../src/access/principal.ts'
+import { timers } from '../../src/base/time.ts'
 import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
+import { StoreUnavailable, type StateStore } from '../../src/store/records/state-store.ts'
 import { createSealer } from '../../src/store/sealing/sealer.ts'
 import { FORM, readTaskBytes, toTaskBytes, type TaskRecord } from '../../src/tasks/record.ts'
-import { TaskRecords } from '../../src/tasks/records.ts'
+import { TaskRecords, type TaskKey } from '../../src/tasks/records.ts'
+import { until } from '../helpers/deadline.ts'
+import { VirtualTime } from '../helpers/virtual-time.ts'
 
 const MAX = 3
 const TAKEN = { message: 'the id of a new task is taken' }
 
-function prepare () {
-  const store = createMemoryStateStore()
+/** Replaces operations of the store. */
+function prepare (change: (store: StateStore) => Partial<StateStore> = () => ({})) {
+  const medium = createMemoryStateStore()
+  const store = { ...medium, ...change(medium) }
   const open = (...secrets: string[]) =>
     new TaskRecords(store, createSealer(secrets), MAX)
   const records = open('first')
@@ -97,8 +104,118 @@ t.test('a repetition that comes second keeps the place of the first call', async
   await records.replace(key, stored?.version ?? '', { ...RECORD, status: 'completed', isRunning: false })
   await store.delete(place)
   await t.rejects(records.create(key, { ...RECORD, mark: 'third' }), TAKEN)
-  t.notOk(await store.peek(place), 'a task that has ended does not count')
+  await until(async () => await store.peek(place) === undefined, 'a task that has ended does not count')
 })
+
+const NETWORK = '203.0.113.7'
+const away = () => new StoreUnavailable(new Error('no answer in time'))
+
+t.test('a repetition that cannot read the record of the first call keeps its places', async (t) => {
+  const time = new VirtualTime(t)
+  let isAway = false
+  const { store, records } = prepare((medium) => ({
+    async read (key) {
+      if (isAway) throw away()
+      return await medium.read(key)
+    }
+  }))
+  const [key] = records.keysFor(ANONYMOUS, 'the same call')
+  const record = { ...RECORD, createdAt: time.now, network: NETWORK }
+  await records.create(key, record)
+  const places = await placesOf(store, key)
+  t.equal(places.length, 2)
+  isAway = true
+  await t.rejects(records.create(key, { ...record, mark: 'second' }), StoreUnavailable)
+  isAway = false
+  await time.during(timers.pause(RECORD.ttlMs - 1), RECORD.ttlMs)
+  t.strictSame(await placesOf(store, key), places)
+})
+
+t.test('a place that a lost write takes when its task has ended is removed', async (t) => {
+  const time = new VirtualTime(t)
+  const late: Array<() => Promise<unknown>> = []
+  let isLate = false
+  const { store, records } = prepare((medium) => ({
+    async create (key, ...rest) {
+      if (!isLate || !key.owner.startsWith('open-')) return await medium.create(key, ...rest)
+      late.push(async () => await medium.create(key, ...rest))
+      throw away()
+    }
+  }))
+  const [key] = records.keysFor(ANONYMOUS, 'the same call')
+  const record = { ...RECORD, createdAt: time.now, network: NETWORK }
+  const { version } = await records.create(key, record)
+  isLate = true
+  await t.rejects(records.create(key, { ...record, mark: 'second' }), StoreUnavailable)
+  await records.replace(key, version, { ...record, status: 'completed', isRunning: false })
+  await records.release(key, record)
+  t.strictSame(await placesOf(store, key), [])
+  for (const write of late) await write()
+  t.equal((await placesOf(store, key)).length, 1)
+  await time.during(timers.pause(RECORD.ttlMs / 2), RECORD.ttlMs)
+  t.strictSame(await placesOf(store, key), [])
+})
+
+t.test('a first call that is refused leaves no place, and a repetition that it meets has one', async (t) => {
+  for (const isRefused of [true, false]) {
+    const time = new VirtualTime(t)
+    let isAway = true
+    const { store, records } = prepare((medium) => ({
+      async create (key, ...rest) {
+        if (isAway && /^tasks-(?!of-)/.test(key.owner)) {
+          if (!isRefused) throw away()
+          return 'full'
+        }
+        return await medium.create(key, ...rest)
+      }
+    }))
+    const [key] = records.keysFor(ANONYMOUS, 'the same call')
+    const record = { ...RECORD, createdAt: time.now, network: NETWORK }
+    await time.during(t.rejects(records.create(key, record)), 10_000)
+    await time.during(timers.pause(2), 10)
+    t.equal((await placesOf(store, key)).length, isRefused ? 0 : 2)
+    isAway = false
+    await records.create(key, { ...record, mark: 'second' })
+    await time.during(timers.pause(RECORD.ttlMs / 2), RECORD.ttlMs)
+    t.equal((await placesOf(store, key)).length, 2)
+  }
+})
+
+t.test('a place that a failed call is about to remove stays if a repetition is a task', async (t) => {
+  const time = new VirtualTime(t)
+  let isAway = true
+  // The removal waits here: it has read the place, and found no record of the task.
+  const looks: Array<() => void> = []
+  const { store, records } = prepare((medium) => ({
+    async create (key, ...rest) {
+      if (isAway && /^tasks-(?!of-)/.test(key.owner)) throw away()
+      return await medium.create(key, ...rest)
+    },
+    async read (key) {
+      const record = await medium.read(key)
+      if (record === undefined) await new Promise<void>((resolve) => { looks.push(resolve) })
+      return record
+    }
+  }))
+  const [key] = records.keysFor(ANONYMOUS, 'the same call')
+  const record = { ...RECORD, createdAt: time.now, network: NETWORK }
+  await time.during(t.rejects(records.create(key, record), StoreUnavailable), 10_000)
+  await time.during(timers.pause(1500), 2000)
+  t.ok(looks.length > 0)
+  isAway = false
+  await records.create(key, { ...record, mark: 'second' })
+  for (const goOn of looks) goOn()
+  await time.during(timers.pause(RECORD.ttlMs / 2), RECORD.ttlMs)
+  t.equal((await placesOf(store, key)).length, 2)
+})
+
+/** The names of the places of a task: for its owner, and for the network of its caller. */
+async function placesOf (store: StateStore, { id, state }: TaskKey): Promise<readonly string[]> {
+  const network = hash('sha256', NETWORK, 'base64url')
+  const owners = [`open-${state.owner}`, `tasks-of-${network}`]
+  const live = await Promise.all(owners.map(async (owner) => await store.peek({ owner, name: id })))
+  return owners.filter((_, index) => live[index] !== undefined)
+}
 
 t.test('a repetition writes the record again, so that its creator does not remove it', async (t) => {
   const { records } = prepare()

@@ -12,7 +12,7 @@ const MAX_PENDING = 1000
 export type Removals = ReturnType<typeof createRemovals>
 
 /** Whether the record is to be removed. */
-type IsUnwanted = (record: StateRecord) => boolean | Promise<boolean>
+export type IsUnwanted = (record: StateRecord) => boolean | Promise<boolean>
 
 /** @param pausesMs replaces PAUSES_MS in tests. */
 export function createRemovals (store: StateStore, pausesMs: readonly number[] = PAUSES_MS) {
@@ -26,22 +26,32 @@ export function createRemovals (store: StateStore, pausesMs: readonly number[] =
     }
   }
 
-  /** Lets the record expire at once: another one of its name has another version. */
+  /**
+   * Lets the record expire at once, if it is unwanted: another one of its name has another version. Resolves
+   * to whether it did.
+   */
   async function removeIf (key: StateKey, isUnwanted: IsUnwanted): Promise<boolean> {
     const record = await store.peek(key)
     if (record === undefined || !await isUnwanted(record)) return false
     return await store.replace(key, record.version, record.value, { idleMs: 1 }) !== undefined
   }
 
+  /**
+   * Deletes the record in the background, if it exists or begins to exist within a minute.
+   * @param isUnwanted needed if a record of this name may be created once more.
+   */
+  function add (key: StateKey, isUnwanted?: IsUnwanted): void {
+    if (pending >= MAX_PENDING) return
+    pending++
+    remove(key, isUnwanted).finally(() => { pending-- })
+  }
+
   return {
-    /**
-     * Deletes the record in the background, if it exists or begins to exist within a minute.
-     * @param isUnwanted needed if a record of this name may be created once more.
-     */
-    add (key: StateKey, isUnwanted?: IsUnwanted): void {
-      if (pending >= MAX_PENDING) return
-      pending++
-      remove(key, isUnwanted).finally(() => { pending-- })
+    add,
+    removeIf,
+    /** Removes the record if it is unwanted: now, or in the background if the store is away. */
+    async removeNow (key: StateKey, isUnwanted: IsUnwanted): Promise<void> {
+      await removeIf(key, isUnwanted).catch(() => add(key, isUnwanted))
     }
   }
 }

@@ -5,8 +5,10 @@ import { ShareUsed } from '../../../src/limits/limits.ts'
 import { createMemoryStateStore } from '../../../src/store/backends/memory/state-store.ts'
 import { createShares } from '../../../src/store/records/shares.ts'
 import { StoreUnavailable, type StateStore } from '../../../src/store/records/state-store.ts'
+import { timers } from '../../../src/base/time.ts'
 import { until } from '../../helpers/deadline.ts'
 import { toValue } from '../../helpers/state-value.ts'
+import { VirtualTime } from '../../helpers/virtual-time.ts'
 
 const LIFETIME = { idleMs: 60_000 }
 const [HERE, THERE] = ['203.0.113.7', '2001:db8:0:1::/64']
@@ -58,7 +60,7 @@ t.test('the limit of the owner holds for all networks together, and takes no pla
   const { create, count } = open(t)
   await create(HERE, 'a', 1)
   t.equal(await create(THERE, 'b', 1), 'full')
-  t.equal(await count(), 2, 'the record and its place')
+  await until(async () => await count() === 2, 'the record and its place')
 })
 
 t.test('a deleted record frees its place', async (t) => {
@@ -110,7 +112,80 @@ t.test('a creation that was not confirmed leaves no place', async (t) => {
   await t.rejects(create(HERE, 'b'), StoreUnavailable)
   const [places = ''] = owners
   t.equal((await store.list(places)).size, 2)
+  // Whoever creates a record removes it if nobody knows of it.
+  await store.delete({ owner: 'anonymous', name: 'b' })
   await until(async () => (await store.list(places)).size === 0, 'their removal')
+})
+
+t.test('a creation that fails leaves the place of a record that exists', async (t) => {
+  const time = new VirtualTime(t)
+  const store = createMemoryStateStore()
+  let losesReply = false
+  const { create, owners } = open(t, {
+    ...store,
+    async create (...args) {
+      const created = await store.create(...args)
+      if (losesReply) throw new StoreUnavailable(new Error('no answer in time'))
+      return created
+    }
+  })
+  await create(HERE, 'a')
+  losesReply = true
+  await t.rejects(create(HERE, 'a'), StoreUnavailable)
+  await time.during(timers.pause(LIFETIME.idleMs - 1), LIFETIME.idleMs)
+  const [places = ''] = owners
+  t.strictSame([...(await store.list(places)).keys()], ['a'])
+})
+
+t.test('a place that a failed creation is about to remove stays if a later one has it', async (t) => {
+  const time = new VirtualTime(t)
+  const store = createMemoryStateStore()
+  let losesReply = true
+  // The removal waits here: it has read the place, and found no record of its name.
+  const looks: Array<() => void> = []
+  const { create, owners } = open(t, {
+    ...store,
+    async create (...args) {
+      const isLost = losesReply && args[0].owner === 'anonymous'
+      if (isLost) throw new StoreUnavailable(new Error('no answer in time'))
+      return await store.create(...args)
+    },
+    async peek (key) {
+      const record = await store.peek(key)
+      if (record === undefined) await new Promise<void>((resolve) => { looks.push(resolve) })
+      return record
+    }
+  })
+  await t.rejects(create(HERE, 'a'), StoreUnavailable)
+  await time.during(timers.pause(1500), 2000)
+  t.equal(looks.length, 1)
+  losesReply = false
+  t.type(await create(HERE, 'a'), 'object')
+  for (const goOn of looks) goOn()
+  await time.during(timers.pause(1000), 2000)
+  const [places = ''] = owners
+  t.strictSame([...(await store.list(places)).keys()], ['a'])
+})
+
+t.test('who repeats the release of a record learns that its place may be left', async (t) => {
+  const store = createMemoryStateStore()
+  let isAway = true
+  const shares = createShares({
+    ...store,
+    async delete (key) {
+      if (isAway && key.owner !== 'anonymous') throw new StoreUnavailable(new Error('no answer in time'))
+      return await store.delete(key)
+    }
+  }, 'things', 2)
+  t.teardown(async () => await store.close())
+  const key = { owner: 'anonymous', name: 'a' }
+  await shares.create(HERE, key, toValue('x'), LIFETIME, 10)
+  await t.rejects(shares.release(HERE, key), StoreUnavailable)
+  t.notOk(await store.peek(key))
+  isAway = false
+  await shares.release(HERE, key)
+  t.type(await shares.create(HERE, { ...key, name: 'b' }, toValue('x'), LIFETIME, 10), 'object')
+  t.type(await shares.create(HERE, { ...key, name: 'c' }, toValue('x'), LIFETIME, 10), 'object')
 })
 
 t.test('a deletion frees the place of a record that is gone already', async (t) => {
