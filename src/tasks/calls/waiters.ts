@@ -124,8 +124,8 @@ export class CallWaiters {
     if (taskAt !== undefined && (isAtOnce || taskAt <= clock.monotonic())) {
       return this.#toTask(request, key, record)
     }
-    this.#cancelWithout(request, key, name)
     const keepMs = isInDoubt || name?.isGiven === true ? ANNOUNCED_MS : name === undefined ? 0 : TWICE_MS
+    this.#cancelWithout(request, key, name, keepMs)
     const options = { keepMs, isError: hasOutputSchema(call), taskAt }
     return this.follow(request, call.openRound(request), key.id, options, naming(key.id))
   }
@@ -171,7 +171,7 @@ export class CallWaiters {
     const round = call.openRound(request)
     const id = await round.once(CALL, () => null)
     if (typeof id !== 'string') return undefined
-    this.#cancelWithout(request, this.#keyOf(request, id), name)
+    this.#cancelWithout(request, this.#keyOf(request, id), name, ANNOUNCED_MS)
     const taskAt = takesTasks ? this.#toTaskTime(request) : undefined
     const options = { keepMs: ANNOUNCED_MS, isError: hasOutputSchema(call), taskAt }
     return await this.follow(request, round, id, options)
@@ -245,14 +245,16 @@ export class CallWaiters {
   }
 
   /** A client that leaves before it was told of the call has cancelled it, unless it means to come back. */
-  #cancelWithout (request: RequestContext, key: TaskKey, name: CallName | undefined): void {
+  #cancelWithout (
+    request: RequestContext, key: TaskKey, name: CallName | undefined, keepMs: number
+  ): void {
     const { transitions, background } = this.#dependencies
     request.lifetime.onStop((reason) => {
       const isCancelled = reason instanceof RequestCancelled ||
         (reason instanceof ClientGone && name?.isGiven !== true)
       if (!isCancelled) return
       background(transitions.apply(key, { type: 'cancelled' }, { isUrgent: true }).then((applied) => {
-        if (applied !== undefined) this.putAway({ key, ...applied }, name === undefined ? 0 : TWICE_MS)
+        if (applied !== undefined) this.putAway({ key, ...applied }, keepMs)
       }))
     })
   }

@@ -1,0 +1,47 @@
+// The records of calls whose clients have left.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t from 'tap'
+import { ANONYMOUS } from '../../src/access/principal.ts'
+import { timers } from '../../src/base/time.ts'
+import { ClientGone, Lifetime } from '../../src/request/pipeline/lifetime.ts'
+import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
+import { createLocalDueTimes } from '../../src/store/records/due-times.ts'
+import { createSealer } from '../../src/store/sealing/sealer.ts'
+import { CallWaiters, type CallWaitersDependencies } from '../../src/tasks/calls/waiters.ts'
+import { TaskRecords } from '../../src/tasks/records.ts'
+import { VirtualTime } from '../helpers/virtual-time.ts'
+import { OVER } from './transition-cases.ts'
+
+t.test('a record that a late write may create again is kept until then', async (t) => {
+  for (const isInDoubt of [false, true]) {
+    const time = new VirtualTime(t)
+    const records = new TaskRecords(createMemoryStateStore(), createSealer(['secret']), 10)
+    const key = records.newKey(ANONYMOUS)
+    const record = { ...OVER, undo: undefined, createdAt: time.now }
+    const stored = await records.create(key, record)
+    const work: Array<Promise<void>> = []
+    const waiters = new CallWaiters({
+      records,
+      dueTimes: createLocalDueTimes(),
+      transitions: { apply: async () => ({ ...stored, transition: undefined, heldAt: 0 }) },
+      waits: { waitFor: async () => await new Promise<never>(() => {}) },
+      background: (one: Promise<void>) => { work.push(one) }
+    } as unknown as CallWaitersDependencies)
+    const lifetime = new Lifetime()
+    const request = { lifetime, principal: ANONYMOUS, observed: {} }
+    const round = { once: async () => await new Promise<never>(() => {}) }
+    const call = { openRound: () => round, tool: {} }
+    const answering = Promise.resolve(waiters.answer(
+      request as never, call as never, { name: undefined, takesTasks: false },
+      { key, record, isAtOnce: false, isInDoubt }
+    ))
+    answering.catch(() => {})
+    lifetime.stop(new ClientGone())
+    await nextTurn()
+    await Promise.all(work)
+    t.equal(await records.read(key) !== undefined, isInDoubt)
+    await time.during(timers.pause(61_000), 1e6)
+    t.equal(await records.read(key), undefined)
+  }
+})
