@@ -18,6 +18,8 @@ const ATTENTIVE_LOOKS = 8
 const ATTENTIVE_MS = 1900
 /** A call that was told is kept for a minute. In milliseconds. */
 const KEPT_MS = 50_000
+/** The record of a short task expires after a minute, of which its replica may be paused for the rest. */
+const SHORT_MS = 20_000
 
 export class TaskClients {
   readonly #parts: CommandParts
@@ -48,6 +50,8 @@ export class TaskClients {
       })
     }
     await Promise.all(Array.from({ length: count }, async (_, copy) => {
+      // A call whose record has expired begins anew.
+      if (tool === 'shortly' && copy * apartMs > SHORT_MS) return
       if (copy > 0) await this.#sending.pause(copy * apartMs)
       await this.#call(job, replica + copy, options)
     }))

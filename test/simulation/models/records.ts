@@ -25,7 +25,8 @@ export class SeenRecords {
   readonly #world: ModelWorld
   readonly #state: SeenState
   readonly #sealer: Sealer
-  readonly #ended = new Map<string, string>()
+  /** The ends of records. A use of a record moves its expiry. */
+  readonly #ended = new Map<string, { readonly status: string, readonly expiry: { readonly at: number } }>()
   /** The entries that are due too late, and since when. */
   readonly #late = new Map<string, number>()
   /** Records by their bytes, which the store replaces and never changes. */
@@ -73,13 +74,18 @@ export class SeenRecords {
   }
 
   #checkDurable (entry: string): void {
-    const record = this.#durable(entry)
-    if (record === undefined) return
+    const stored = this.#state.records.getDurable(entry)
+    const record = this.#open(entry, stored?.bytes)
+    if (stored === undefined || record === undefined) return
+    const { status } = record
     const ended = this.#ended.get(entry)
-    if (ended !== undefined && ended !== record.status) {
-      this.#world.fail(`${entry} had ended as ${ended}, and is ${record.status}`)
+    // A repetition of a call whose record has expired begins anew.
+    const isBefore = ended !== undefined && ended.expiry.at > this.#world.now
+    if (isBefore && ended.status !== status) {
+      this.#world.fail(`${entry} had ended as ${ended.status}, and is ${status}`)
     }
-    if (TERMINAL.has(record.status)) this.#ended.set(entry, record.status)
+    if (TERMINAL.has(status)) this.#ended.set(entry, { status, expiry: stored.expiry })
+    else if (!isBefore) this.#ended.delete(entry)
     // Its first due time may be set again before its client knows of it.
     if (record.generation > 0) this.#checkDue(entry, record)
   }
