@@ -203,3 +203,15 @@ t.test('a replica that looks late leaves the undo alone that another one has beg
   }
   t.ok(pauses > 1, `${pauses}`)
 })
+
+t.test('a creation that took long begins a new lease: the first renewal would come too late', async (t) => {
+  for (const slowMs of [0, LEASE_MS / 8]) {
+    const time = new VirtualTime(t)
+    const world = openWorld(async () => await new Promise<never>(() => {}), { isRequired: true })
+    const first = world.openReplica('first', { slowMs })
+    await time.during(first.call(), 1e6)
+    const [due] = await world.dueTimes.peek(1, 2 * LEASE_MS)
+    t.equal(due?.inMs, LEASE_MS)
+    first.kill()
+  }
+})

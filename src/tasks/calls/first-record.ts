@@ -77,8 +77,9 @@ export async function storeFirst (
     if (error instanceof LimitReached) await dueTimes.remove(key.entry)
     throw error
   })
-  // The process was paused: a replica that found no record has removed the due time.
-  if (clock.monotonic() >= heldAt + leaseMs) {
+  // The creation was slow: the first renewal could come after the lease. After the lease a replica that found
+  // no record has removed the due time.
+  if (clock.monotonic() >= heldAt + leaseMs / 3) {
     await transitions.insist(async () => await transitions.hold(key, record.generation + 1))
   }
   return created
