@@ -7,7 +7,7 @@ import { Limit, ShareUsed } from '../limits/limits.ts'
 import { TaskNotReadable } from '../protocol/errors.ts'
 import { isTerminal } from '../protocol/tasks.ts'
 import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.ts'
-import { newMark, type OutageOptions } from '../store/records/lost-replies.ts'
+import { newMark, retryOutage, type OutageOptions } from '../store/records/lost-replies.ts'
 import { createRemovals, type Removals } from '../store/records/removals.ts'
 import {
   StoreUnavailable, type RecordLifetime, type StateKey, type StateRecord, type StateStore, type StateValue
@@ -40,6 +40,8 @@ export class TaskTaken extends Error {}
 const ID_BYTES = 16
 const PURPOSE = 'task'
 const NAME_PURPOSE = 'repeated call'
+/** Follows the mark of the creation in that of a record that a repetition has adopted. */
+const ADOPTED = '.'
 const ID = /^task_[A-Za-z0-9_-]{22}$/
 /** How many tasks one owner may have, ended ones included, for each unfinished one. */
 const KEPT_FACTOR = 10
@@ -138,7 +140,9 @@ export class TaskRecords {
       throw error instanceof ShareUsed ? this.#all.refusal('network', error.network) : error
     })
     if (created === 'full') throw this.#all.refusal('principal')
-    if (created === 'taken') return { ...await this.#recognize(key, record), isInDoubt }
+    if (created === 'taken') {
+      return { ...await retryOutage(async () => await this.#recognize(key, record), LOST_REPLY), isInDoubt }
+    }
     return { record, version: created.version, isInDoubt }
   }
 
@@ -148,10 +152,16 @@ export class TaskRecords {
     return stored === undefined || (isTerminal(stored.record.status) && stored.record.undo !== 'due')
   }
 
-  /** Finds the record that was created by a write whose reply was lost, and makes it durable. */
+  /**
+   * Finds the record that was created by a write whose reply was lost, and makes it durable. A repetition of
+   * the call may have adopted it since: it runs all the same only here.
+   */
   async #recognize (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
     const current = await this.read(key)
-    const stored = current?.record.mark === record.mark && await this.replace(key, current.version, record)
+    const { mark = '' } = current?.record ?? {}
+    const isAdopted = mark.startsWith(record.mark + ADOPTED)
+    const stored = current && (mark === record.mark || isAdopted) &&
+      await this.replace(key, current.version, { ...record, generation: current.record.generation, mark })
     if (stored) return stored
     throw new TaskTaken('the id of a new task is taken')
   }
@@ -201,7 +211,8 @@ export class TaskRecords {
    */
   async adopt (key: TaskKey, { record, version }: StoredTask): Promise<StoredTask | undefined> {
     if (record.generation === 0) {
-      return await this.replace(key, version, { ...record, generation: 1, mark: newMark() })
+      const mark = record.mark + ADOPTED + newMark()
+      return await this.replace(key, version, { ...record, generation: 1, mark })
     }
     return await this.confirm(key, version) ? { record, version } : undefined
   }
