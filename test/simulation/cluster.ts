@@ -10,7 +10,7 @@ import type { SimulatedBroadcast } from './broadcast.ts'
 import type { Network, Node } from './network.ts'
 import type { SeededRandom } from './random.ts'
 import type { Releases } from './releases.ts'
-import { openReplica, type Replica, type ReplicaOptions } from './replica.ts'
+import { LEASE_MS, openReplica, type Replica, type ReplicaOptions } from './replica.ts'
 import type { Process, World } from './world.ts'
 
 /** Who sends a request. */
@@ -92,6 +92,14 @@ export class Cluster {
       Math.max(process.pausedUntil, place.node.cutUntil, network.awayUntil, network.splitAt) < since
   }
 
+  /** Whether a replica is paused only between two events: nothing lies between a check and its effect. */
+  readonly stopsBetweenEvents = true
+
+  /** When the last pause of a process ended, if its leases had ended by then. */
+  leaseLostUntil ({ pausedAt, pausedUntil }: Process): number {
+    return pausedUntil - pausedAt >= LEASE_MS ? pausedUntil : -Infinity
+  }
+
   /** Ends a replica at once. */
   kill (index: number, downMs: number, why = 'by a command'): void {
     const place = this.#at(index)
@@ -122,6 +130,7 @@ export class Cluster {
     const { world } = this.#parts
     const { process } = this.#at(index).node
     this.losses++
+    if (process.pausedUntil < world.now) process.pausedAt = world.now
     process.pausedUntil = Math.max(process.pausedUntil, world.now + ms)
     world.note(`${process.name} paused for ${ms}`)
   }
@@ -287,8 +296,9 @@ export class Cluster {
     place.node = {
       process,
       cutUntil: 0,
-      kill: (why) => this.kill(index, 500 + this.#parts.random.below(3000), why),
-      pause: (ms) => this.pause(index, ms)
+      kill: (why, downMs = 500 + this.#parts.random.below(3000)) => this.kill(index, downMs, why),
+      pause: (ms) => this.pause(index, ms),
+      cut: (ms) => this.cut(index, ms)
     }
     world.as(process, () => {
       world.note('starts')

@@ -2,7 +2,7 @@
 // that end or stop in the middle of an operation.
 
 import type { CallCounter } from '../../src/limits/call-counter.ts'
-import type { DueTimes } from '../../src/store/records/due-times.ts'
+import type { DueTimes, TakenEntries } from '../../src/store/records/due-times.ts'
 import { StoreUnavailable, type StateStore } from '../../src/store/records/state-store.ts'
 import type { SeededRandom } from './random.ts'
 import type { Outcome, SimulatedState } from './state.ts'
@@ -16,6 +16,22 @@ const FAULTS = ['lost', 'refused', 'late', 'killed', 'paused'] as const
 export type FaultRates = { readonly [K in typeof FAULTS[number]]: number }
 export const NO_FAULTS: FaultRates = { lost: 0, refused: 0, late: 0, killed: 0, paused: 0 }
 
+/** The operations of the state, by the words that the trace has for them. */
+export const OPERATIONS = ['create', 'read', 'replace', 'confirm', 'delete', 'due', 'take'] as const
+
+/** What happens to a replica at a moment that chance seldom meets: between an operation and its reply. */
+export interface Snag {
+  readonly on: typeof OPERATIONS[number]
+  /** Which of these operations, counted over all replicas. */
+  readonly nth: number
+  /** How long the replica is paused. */
+  readonly pauseMs: number
+  /** What happens to it next, how long after the pause, and for how long. */
+  readonly next: 'nothing' | 'kill' | 'cut'
+  readonly afterMs: number
+  readonly forMs: number
+}
+
 /** Within this time an operation fails whose reply is lost, in milliseconds. */
 const TIMEOUT_MS = 1000
 const MAX_LATE_MS = 3000
@@ -28,8 +44,9 @@ export interface Node {
   /** Until when nothing reaches the state and the other replicas, in milliseconds of the world. */
   cutUntil: number
   /** Ends the process at once. It starts again. */
-  kill (why: string): void
+  kill (why: string, downMs?: number): void
   pause (ms: number): void
+  cut (ms: number): void
 }
 
 export class Network {
@@ -43,6 +60,9 @@ export class Network {
   delayMs = 4
   /** Until when the state answers nobody. */
   awayUntil = 0
+  /** What is still to happen. */
+  snags: readonly Snag[] = []
+  readonly #counts = new Map<string, number>()
   /** When the primary and the standby were last apart. */
   splitAt = 0
 
@@ -119,12 +139,33 @@ export class Network {
       const { value, isDurable } = operate()
       if (fault === 'killed') return node.kill(`after ${what}`)
       if (fault === 'paused') node.pause(random.below(MAX_PAUSE_MS))
+      const snag = this.#findSnag(what, value)
+      if (snag !== undefined) this.#beginSnag(node, snag)
       if (fault === 'lost' || this.#isCut(node)) return fail('lost')
       if (!isDurable()) return fail('not durable')
       world.schedule(process, this.#delayMs(), () => {
         world.note(`${what} ${brief(value)}`)
         resolve(value)
       })
+    })
+  }
+
+  /** Counts the operation, unless it has found nothing to do. Returns what happens at it. */
+  #findSnag (what: string, value: unknown): Snag | undefined {
+    const [operation = ''] = what.split(' ', 1)
+    if (value === undefined || (isTaken(value) && value.entries.length === 0)) return undefined
+    const count = (this.#counts.get(operation) ?? 0) + 1
+    this.#counts.set(operation, count)
+    return this.snags.find(({ on, nth }) => on === operation && nth === count)
+  }
+
+  #beginSnag (node: Node, { pauseMs, next, afterMs, forMs }: Snag): void {
+    node.pause(pauseMs)
+    if (next === 'nothing') return
+    this.#world.schedule(this.#host, pauseMs + afterMs, () => {
+      if (node.process.isDead) return
+      if (next === 'kill') node.kill('by a snag', forMs)
+      else node.cut(forMs)
     })
   }
 
@@ -146,6 +187,10 @@ export class Network {
 
 function nameOf ({ owner, name }: { readonly owner: string, readonly name: string }): string {
   return `${owner.slice(0, 12)}/${name.slice(-8)}`
+}
+
+function isTaken (value: unknown): value is TakenEntries {
+  return typeof value === 'object' && value !== null && 'entries' in value
 }
 
 /** A word for the trace. */

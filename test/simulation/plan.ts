@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import type { BroadcastRates } from './broadcast.ts'
-import type { FaultRates } from './network.ts'
+import { OPERATIONS, type FaultRates, type Snag } from './network.ts'
 import type { Operation } from './probe.ts'
 
 export const TOOLS = [
@@ -62,6 +62,8 @@ export interface Plan {
   readonly seed: number
   readonly replicas: number
   readonly faults: FaultRates
+  /** None by default. */
+  readonly snags?: readonly Snag[]
   readonly broadcast: BroadcastRates
   /** How long a message to or from the store usually takes at most. */
   readonly delayMs: number
@@ -85,6 +87,12 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       do: fc.constant('step'), ms: below(20_000), isOnce: fc.boolean(), heeds: fc.constant(true)
+    })
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('rounds'), ms: fc.oneof(below(500), below(4000)), count: fc.integer({ min: 2, max: 8 })
     })
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('both', 'fail'), ms: short }) },
@@ -174,6 +182,13 @@ const act = fc.oneof(
     })
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('kill', 'pause', 'cut', 'away'), ms: long }) },
+  // Longer than a lease, and shorter than two.
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constantFrom('pause', 'pause', 'cut', 'away'), ms: fc.integer({ min: 9000, max: 21_000 })
+    })
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('split'), ms: long, isLost: fc.boolean() }) },
   {
     weight: 2,
@@ -193,6 +208,15 @@ const act = fc.oneof(
 const command = fc.tuple(fc.record({ after: fc.oneof(below(50), short, long), replica: index }), act)
   .map(([facts, rest]) => ({ ...facts, ...rest })) as fc.Arbitrary<Command>
 
+const snag: fc.Arbitrary<Snag> = fc.record({
+  on: fc.constantFrom(...OPERATIONS, 'due', 'take'),
+  nth: fc.oneof(below(20), below(150)).map((index) => index + 1),
+  pauseMs: fc.oneof(below(100), below(9000), fc.integer({ min: 9000, max: 21_000 })),
+  next: fc.constantFrom('nothing', 'kill', 'cut', 'cut'),
+  afterMs: fc.oneof(below(100), below(4000)),
+  forMs: below(30_000)
+})
+
 const rate = (perMille: number) => fc.oneof(fc.constant(0), below(perMille).map((rate) => rate / 1000))
 
 export const plans: fc.Arbitrary<Plan> = fc.noBias(fc.record({
@@ -203,5 +227,7 @@ export const plans: fc.Arbitrary<Plan> = fc.noBias(fc.record({
   }),
   broadcast: fc.record({ lost: rate(500), twice: rate(200) }),
   delayMs: fc.constantFrom(4, 4, 100, 1000),
-  commands: fc.array(command, { minLength: 10, maxLength: 45, size: 'max' })
+  commands: fc.array(command, { minLength: 10, maxLength: 45, size: 'max' }),
+  // Last, so that all others are those of the seed without it.
+  snags: fc.array(snag, { maxLength: 6, size: 'max' })
 }))

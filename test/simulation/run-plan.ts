@@ -32,6 +32,7 @@ export async function runPlan (plan: Plan, releases: Releases): Promise<RunOutco
   const state = new SimulatedState(world)
   const network = new Network(world, state, world.createProcess('network').random, plan.faults)
   network.delayMs = plan.delayMs
+  network.snags = plan.snags ?? []
   const broadcast = new SimulatedBroadcast(world, world.createProcess('broadcast').random, plan.broadcast)
   const parts = { world, network, broadcast, releases, random: world.createProcess('cluster').random }
   const work = async () => {
@@ -56,6 +57,7 @@ export async function runPlan (plan: Plan, releases: Releases): Promise<RunOutco
     }
     world.note('calm')
     network.rates = NO_FAULTS
+    network.snags = []
     network.delayMs = 4
     network.awayUntil = Math.min(network.awayUntil, world.now)
     broadcast.rates = NO_BROADCAST_FAULTS

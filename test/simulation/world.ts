@@ -16,6 +16,8 @@ export class Process {
   isDead = false
   /** While it is paused, its events wait. In milliseconds of the world. */
   pausedUntil = 0
+  /** When the last pause began. */
+  pausedAt = 0
   /** How far its clock is ahead, in milliseconds. */
   aheadMs = 0
   /** What its monotonic clock began with. */

@@ -46,6 +46,8 @@ export interface Run {
   readonly scopes: string
   /** The steps whose failures it was told of. */
   readonly failures: Step[]
+  /** When it has renewed a lease that was over, at the earliest. */
+  heldAt?: number
   /** Whether a step of it has begun. */
   hasBegun?: boolean
   hasLeft?: boolean

@@ -284,6 +284,7 @@ function toWanted (program: readonly Operation[]): { readonly values: string[], 
     const both = [`${key}-a`, `${key}-b`]
     switch (operation.do) {
       case 'step': case 'fail': values.push(key); break
+      case 'rounds': values.push(...Array.from({ length: operation.count }, (_, round) => `${key}-${round}`)); break
       case 'both': values.push(...both); break
       case 'ask': answers.push(...both.slice(0, operation.questions)); break
       case 'asks': case 'ask-and-ask-later': answers.push(...both); break

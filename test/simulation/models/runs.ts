@@ -9,10 +9,14 @@ import type { Access, Job, Run } from './job.ts'
 export const MAX_CRASHES = 5
 /** The lease of a run lasts at least this long after the call of its handler, in milliseconds. */
 const CERTAIN_MS = 4000
+/** The lease of a run counts from the moment at which its renewal was asked for. In milliseconds. */
+const LEASE_MARGIN_MS = 100
 /** A replica knows the time of the store this well, and a sleep may end a moment early. In milliseconds. */
 const MAX_EARLY_MS = 1500
 
-export type SeenCluster = Pick<Cluster, 'losses' | 'isUndisturbed' | 'isCurrentStopping'>
+export type SeenCluster = Pick<
+  Cluster, 'losses' | 'isUndisturbed' | 'isCurrentStopping' | 'leaseLostUntil' | 'stopsBetweenEvents'
+>
 
 export class Runs {
   readonly #world: ModelWorld
@@ -41,6 +45,7 @@ export class Runs {
       scopes: toText(scopes),
       failures: []
     }
+    this.#checkCall(job, run)
     job.runs.set(run.name, run)
     if (by === 'handler') job.run = run
     this.#checkScopes(job, run)
@@ -72,12 +77,39 @@ export class Runs {
     return `${name} ${key} ${++step.begins}`
   }
 
+  /** Checks that a handler may be called now. */
+  #checkCall (job: Job, { by, name }: Run): void {
+    // A repetition of the call may call its handler too, and begins no step.
+    if (job.copies > 1) return
+    const what = `the ${by} of ${job.name} was called in ${name}`
+    if (by === 'handler' && job.undoneSince !== undefined) this.#world.fail(`${what} after its undo`)
+    for (const other of job.runs.values()) {
+      if (other.by !== by || other.hasLeft === true) continue
+      if (by === 'handler' && job.tool === 'fragile') {
+        this.#world.fail(`${what}, and ${other.name} has not ended: it may not be repeated`)
+      }
+      const { heldAt = -Infinity } = other
+      const isHeld = this.#world.now < heldAt + LEASE_MS - LEASE_MARGIN_MS
+      if (isHeld && this.#cluster.isUndisturbed(other.process, heldAt + 1)) {
+        this.#world.fail(`${what} within the lease of ${other.name}, which goes on`)
+      }
+    }
+  }
+
   /** Checks that no other run of the task goes on. */
   #checkAlone (job: Job, runName: string, what: string): void {
     const run = job.runs.get(runName)
     if (run === undefined) return
     run.hasBegun = true
-    for (const other of job.runs.values()) {
+    // After a pause beyond a lease no step begins before the lease was renewed.
+    const pausedUntil = this.#cluster.leaseLostUntil(run.process)
+    if (pausedUntil > run.at) run.heldAt = pausedUntil
+    const runs = [...job.runs.values()]
+    const isCurrent = runs.findLast((other) => other.by === run.by && isOfTask(job, other)) === run
+    // Another run is called once the lease of this one is over.
+    if (!isCurrent && this.#cluster.stopsBetweenEvents) this.#world.fail(`${what} in ${run.name}, and a later run was called`)
+    if (run.by === 'handler' && job.undoneSince !== undefined) this.#world.fail(`${what} after its undo was called`)
+    for (const other of runs) {
       const isCertain = this.#world.now - other.at < CERTAIN_MS || other.at > this.calmAt
       if (other === run || other.by !== run.by || other.hasBegun !== true || other.hasLeft === true) continue
       if (isCertain && this.#cluster.isUndisturbed(other.process, other.at)) {
@@ -154,5 +186,8 @@ export class Runs {
     }
   }
 }
+
+/** A repetition of a call may call its handler too. It never begins a step. */
+function isOfTask ({ copies }: Job, { hasBegun }: Run): boolean { return copies === 1 || hasBegun === true }
 
 function toText (scopes: Iterable<string>): string { return [...scopes].sort().join(' ') }

@@ -65,6 +65,12 @@ export class RealCluster {
   /** A busy machine may cost any replica its lease at any time. */
   isUndisturbed (): boolean { return false }
 
+  /** Nobody knows when a replica has renewed its leases. */
+  leaseLostUntil (): number { return -Infinity }
+
+  /** A signal stops a process at any instruction. */
+  readonly stopsBetweenEvents = false
+
   /** Nobody knows whose event runs: a crash counts in any case. */
   readonly isCurrentStopping = false
 

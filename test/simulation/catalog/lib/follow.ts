@@ -58,6 +58,13 @@ export async function follow ({ job, program }: Arguments, ctx: Context, run: st
     switch (operation.do) {
       case 'step': await step(key, operation.ms, operation); break
       case 'both': await Promise.all([step(first, operation.ms), step(second, 2 * operation.ms)]); break
+      case 'rounds': {
+        for (let round = 0; round < operation.count; round++) {
+          await probe().pause(operation.ms)
+          await step(`${key}-${round}`, 0)
+        }
+        break
+      }
       case 'fail': await fail(key, operation.ms); break
       case 'sleep': await sleep(key, operation.ms); break
       case 'sleeps': await Promise.all([sleep(first, operation.ms), sleep(second, 2 * operation.ms)]); break
