@@ -8,12 +8,23 @@ export interface HttpExchange { readonly request: IncomingMessage, readonly resp
 
 const exchanges = new WeakMap<Socket, HttpExchange>()
 
-/** Remembers the last request of each connection. */
+/**
+ * Remembers the last request of each connection until it is over: an idle connection would hold its headers,
+ * and all that listens to its answer, such as a text of megabytes.
+ */
 export function rememberExchanges (server: Server): void {
-  server.on('request', (request, response) => { exchanges.set(request.socket, { request, response }) })
+  server.on('request', (request, response) => {
+    exchanges.set(request.socket, { request, response })
+    response.on('close', forget)
+  })
 }
 
-/** Returns the last request of a connection. */
+function forget (this: ServerResponse): void {
+  const { socket, complete } = this.req
+  if (complete && exchanges.get(socket)?.response === this) exchanges.delete(socket)
+}
+
+/** Returns the last request of a connection, unless all of it has come and its answer is closed. */
 export function lastExchangeOf (socket: Socket): HttpExchange | undefined {
   return exchanges.get(socket)
 }
