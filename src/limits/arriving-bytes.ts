@@ -19,22 +19,31 @@ export interface ArrivingBody {
 interface BodyGroup {
   readonly holder: Holder | undefined
   readonly share: number
-  /** How to refuse each body that has not come whole, oldest first. */
-  readonly refusals: Set<(refusal: ProtocolError) => void>
+  /** Oldest first. */
+  readonly refusals: Set<Refuse>
   bytes: number
   rank: number
 }
 
+/** Refuses a body that has not come whole. */
+type Refuse = () => void
+
+/** The rank of all holders that use less than their share. */
+const LOWEST_RANK = -1
+
 /**
- * While the bodies together have more bytes than the limit, the oldest body of the holder that uses most of
- * its share is refused. So no holder gives way to one that uses more of its share, and the clients of one
- * holder that stall give way first.
+ * While the bodies together have more bytes than the limit, one is refused: the oldest of the holder that is
+ * farthest above its share or, if none is, the oldest of all. Holders within their shares do not give way by
+ * size: the senders of a few hundred networks, with a part of a body each, would refuse every larger body for
+ * as long as they like. To keep out a body that takes a second they must send the whole limit in a second.
  */
 export class ArrivingBytes {
   readonly #limit: Limit
   readonly #groups = new Map<string, BodyGroup>()
   /** The groups that have a body to refuse, by the part of the share that they use: a power of two. */
   readonly #ranks = new Map<number, Set<BodyGroup>>()
+  /** Of all groups, oldest first. */
+  readonly #refusals = new Set<Refuse>()
   #total = 0
 
   constructor (limit: Limit) {
@@ -50,19 +59,23 @@ export class ArrivingBytes {
     let isClosed = false
     const complete = () => {
       group.refusals.delete(refuse)
+      this.#refusals.delete(refuse)
       this.#change(group, 0)
     }
     const close = () => {
       if (isClosed) return
       isClosed = true
       group.refusals.delete(refuse)
+      this.#refusals.delete(refuse)
       this.#change(group, -bytes)
     }
-    const refuse = (refusal: ProtocolError) => {
+    const refuse = () => {
+      const refusal = this.#refusalOf(group)
       close()
       onRefused(refusal)
     }
     group.refusals.add(refuse)
+    this.#refusals.add(refuse)
     return {
       add: (more) => {
         if (isClosed) return
@@ -80,7 +93,7 @@ export class ArrivingBytes {
     const existing = this.#groups.get(name)
     if (existing !== undefined) return existing
     const share = this.#limit.shareOf(holder?.kind ?? 'all')
-    const group = { holder, share, refusals: new Set<() => void>(), bytes: 0, rank: -Infinity }
+    const group = { holder, share, refusals: new Set<Refuse>(), bytes: 0, rank: -Infinity }
     this.#groups.set(name, group)
     return group
   }
@@ -89,7 +102,8 @@ export class ArrivingBytes {
     const { holder, share, refusals } = group
     this.#total += bytes
     group.bytes += bytes
-    const rank = refusals.size === 0 ? -Infinity : Math.floor(Math.log2(group.bytes / share))
+    const power = Math.floor(Math.log2(group.bytes / share))
+    const rank = refusals.size === 0 ? -Infinity : Math.max(LOWEST_RANK, power)
     if (rank !== group.rank) this.#move(group, rank)
     if (group.bytes === 0 && refusals.size === 0) this.#groups.delete(holder?.name ?? '')
   }
@@ -105,13 +119,16 @@ export class ArrivingBytes {
 
   /** Returns `false` if all bodies have come whole. */
   #refuseOne (): boolean {
-    const [group] = this.#ranks.get(Math.max(...this.#ranks.keys())) ?? []
-    const [refuse] = group?.refusals ?? []
-    if (group === undefined || refuse === undefined) return false
-    const { holder, share, bytes } = group
+    const rank = Math.max(...this.#ranks.keys())
+    const [group] = rank > LOWEST_RANK ? this.#ranks.get(rank) ?? [] : []
+    const [refuse] = group?.refusals ?? this.#refusals
+    refuse?.()
+    return refuse !== undefined
+  }
+
+  #refusalOf ({ holder, share, bytes }: BodyGroup): ProtocolError {
     const isOver = holder !== undefined && bytes > share
     const network = isOver && holder.kind === 'network' ? holder.name : undefined
-    refuse(this.#limit.refusal(isOver ? holder.kind : 'all', network))
-    return true
+    return this.#limit.refusal(isOver ? holder.kind : 'all', network)
   }
 }

@@ -15,6 +15,8 @@ const open = (max = 1000) => {
   return { bytes, refused, begin, names: () => refused.map(([name]) => name) }
 }
 
+const addressOf = (number: number) => `2001:db8:${(number >> 8).toString(16)}:${(number & 255).toString(16)}::1`
+
 t.test('one network may use all of the limit while nobody else needs it', (t) => {
   const { bytes, begin, names } = open()
   for (let count = 0; count < 10; count++) begin('a', '203.0.113.7').add(100)
@@ -43,6 +45,20 @@ t.test('a small body is never refused because of large ones of others', (t) => {
   for (let count = 0; count < 500; count++) begin('small', `203.0.113.${count % 250}`).add(100)
   t.notOk(names().includes('small'))
   t.ok(names().length >= 40)
+  t.end()
+})
+
+t.test('many networks within their shares do not keep out a larger body', (t) => {
+  const { bytes, begin, names } = open(100_000)
+  for (let network = 0; network < 400; network++) begin('part', addressOf(network)).add(250)
+  const honest = begin('honest', '203.0.113.7')
+  for (let piece = 0; piece < 9; piece++) honest.add(1000)
+  t.strictSame(new Set(names()), new Set(['part']))
+  t.equal(names().length, 36, 'no more give way than must')
+  t.equal(bytes.total, 100_000)
+  for (let network = 500; network < 700; network++) begin('renewed', addressOf(network)).add(250)
+  t.notOk(names().includes('honest'), 'the older bodies give way first')
+  honest.complete()
   t.end()
 })
 
@@ -82,7 +98,6 @@ t.test('a body that is larger than the limit is refused by itself', (t) => {
 
 t.test('a refusal takes little CPU of CPU among 20,000 holders', (t) => {
   const { begin, refused } = open(2_000_000)
-  const addressOf = (number: number) => `2001:db8:${(number >> 8).toString(16)}:${(number & 255).toString(16)}::1`
   for (let number = 0; number < 20_000; number++) begin('a', addressOf(number)).add(100)
   const before = process.cpuUsage()
   for (let number = 0; number < 20_000; number++) begin('b', addressOf(30_000 + number)).add(100)
