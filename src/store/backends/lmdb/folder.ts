@@ -6,6 +6,7 @@ import { open, type Database, type Key, type RootDatabase } from 'lmdb'
 import { makeFolder } from '../../../base/make-folder.ts'
 import { messageOf } from '../../../base/words.ts'
 import { findDataProblem } from './data-file.ts'
+import { assertRoom } from './room.ts'
 
 /** The files of LMDB in a folder. */
 const FILES = ['data.mdb', 'lock.mdb']
@@ -110,4 +111,5 @@ function assertUsable (folder: string): void {
   const data = join(folder, 'data.mdb')
   const problem = existsSync(data) ? findDataProblem(data) : undefined
   if (problem !== undefined) throw new Error(problem)
+  assertRoom(folder)
 }
