@@ -1,6 +1,6 @@
 // What signals do to the built service: SIGHUP reloads, a second SIGTERM or SIGINT ends it at once.
 
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -240,6 +240,10 @@ t.test('a file with another content ends the start with a message', async (t) =>
   const { code, stderr } = await runService({ TRIVET_CATALOG: catalog, TRIVET_LOG_LEVEL_FILE: catalog })
   t.equal(code, 1)
   t.match(stderr, /TRIVET_LOG_LEVEL_FILE: \S+ cannot be read: EISDIR/)
+  await rm(file)
+  execFileSync('mkfifo', [file])
+  const pipe = await runService({ TRIVET_CATALOG: catalog, TRIVET_LOG_LEVEL_FILE: file })
+  t.match(pipe.stderr, /cannot be read: expected a file, got a named pipe/)
 })
 
 const PAIRS = [['SIGTERM', 'SIGTERM'], ['SIGINT', 'SIGINT'], ['SIGTERM', 'SIGINT']] as const

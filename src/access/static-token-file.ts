@@ -1,9 +1,9 @@
 // The file of static tokens: makes its lines, and reads them.
 
-import { readFile } from 'node:fs/promises'
 import {
   LineCounter, isMap, isNode, isScalar, isSeq, parseDocument, type ErrorCode, type YAMLMap
 } from 'yaml'
+import { readPlainFile } from '../base/file-system.ts'
 import { random } from '../base/time.ts'
 import type { Principal } from './principal.ts'
 import { hashToken } from './token.ts'
@@ -63,7 +63,7 @@ export interface StaticTokenFile {
  * line does: whoever deletes a line takes its token back, whatever else is wrong.
  */
 export async function loadStaticTokens (file: string, before: StaticTokens): Promise<StaticTokenFile> {
-  const text = await readFile(file, 'utf8')
+  const text = String(await readPlainFile(file))
   const lines = new LineCounter()
   // Every scalar is a text, so that a subject such as 0042 stays as it is.
   const { contents, errors: [error] } = parseDocument(text, {

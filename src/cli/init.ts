@@ -2,7 +2,7 @@
 
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { makeFolder } from '../base/make-folder.ts'
+import { makeFolder } from '../base/file-system.ts'
 import { messageOf } from '../base/words.ts'
 import { isObject } from '../protocol/json-rpc.ts'
 import { CommandError, toJsonText, UsageError, type AddCommand } from './command.ts'

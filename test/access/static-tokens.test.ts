@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -153,6 +154,19 @@ t.test('while the file is missing nobody knows which tokens count, and the log s
   await writeFile(file, entry)
   await until(async () => await worksAt(verifier, token), 'the token')
   t.strictSame([verifier.state, errors().length], [{ tokens: 1 }, 1])
+})
+
+t.test('a named pipe in place of the file is not waited for', async (t) => {
+  const token = make()
+  const { file, log, verifier } = await open(t, token.entry)
+  await rm(file)
+  execFileSync('mkfifo', [file])
+  await until(() => verifier.state.tokens === undefined, 'the end of the tokens')
+  await t.rejects(verifier.verify(token.token), { name: 'AuthenticationUnavailable' })
+  t.match(log.lines, [{ msg: 'static tokens are unavailable: their file cannot be read' }])
+  await rm(file)
+  await writeFile(file, token.entry)
+  await until(async () => await worksAt(verifier, token.token), 'the token')
 })
 
 t.test('a file that never rests counts all the same', async (t) => {

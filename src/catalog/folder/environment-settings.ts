@@ -1,6 +1,7 @@
 // Reads the settings of a catalog from environment variables, and from the files that variables name.
 
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
+import { readPlainFile } from '../../base/file-system.ts'
 import type { ReadSetting } from '../compiled/definitions/compile-settings.ts'
 import { ruleOf } from './error-problem.ts'
 
@@ -22,7 +23,7 @@ export function createSettingReader (environment: Variables): ReadSetting {
       if (size > MAX_BYTES) {
         return { problem: `is in a file of ${size} bytes, named by ${name}_FILE; the limit is ${MAX_BYTES}` }
       }
-      const contents = (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
+      const contents = String(await readPlainFile(file)).replace(/\r?\n$/, '')
       return { text: contents === '' ? undefined : contents }
     } catch (error) {
       return { problem: `cannot be read from the file that ${name}_FILE names: ${ruleOf(error)}` }

@@ -1,9 +1,10 @@
 // Reads server.yaml: the name and description of the service, how long clients may cache results, which
 // scopes include others, the limits of calls, the guard of clients, and the tool that continues calls.
 
-import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
+import { readPlainFile } from '../../base/file-system.ts'
+import { codeOf } from '../../base/words.ts'
 import type { CacheScope } from '../../protocol/primitives.ts'
 import { Type, type Static } from '../../schema/type.ts'
 import type { ServerSettings } from '../compiled/contents.ts'
@@ -57,11 +58,12 @@ export interface ServerFile extends ServerSettings {
 export async function readServerSettings (
   root: string, openCacheScope: CacheScope = 'public'
 ): Promise<ServerFile> {
-  const yaml = await readFile(join(root, SERVER_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
+  const bytes = await readPlainFile(join(root, SERVER_FILE)).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   })
-  return toServerFile(root, yaml === undefined ? {} : readSettings(parse(yaml) ?? {}), openCacheScope)
+  const yaml = bytes === undefined ? '' : String(bytes)
+  return toServerFile(root, readSettings(parse(yaml) ?? {}), openCacheScope)
 }
 
 /** @param settings none without a valid file. */

@@ -1,8 +1,8 @@
 // The level of the log. A file may have it, so that it can change while the service runs: a process cannot
 // see a change of its environment.
 
-import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
+import { readTextSync } from '../../base/file-system.ts'
 import { cut } from '../../base/text.ts'
 import { codeOf, messageOf } from '../../base/words.ts'
 import { ConfigError } from '../config/config.ts'
@@ -51,7 +51,7 @@ function writeAtAnyLevel (log: Logger, write: () => void): void {
 /** Empty for a file that does not exist. */
 function readText (file: string, place: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readTextSync(file)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return ''
     const reason = messageOf(error)

@@ -1,5 +1,6 @@
 // Settings of a catalog: where their values come from, and what keeps a catalog from loading.
 
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createApp } from '../../../src/app.ts'
@@ -75,10 +76,12 @@ t.test('a value is the text of a file that a variable names, without its last li
     KEY: `${SECRET}\n`, PORT_OF: 12
   })
   await writeInPlace(root, 'large', 'x'.repeat(1_048_577))
+  execFileSync('mkfifo', [join(root, 'pipe')])
   const refused: ReadonlyArray<readonly [Given, RegExp]> = [
     [{ KEY: SECRET, KEY_FILE: join(root, 'key') }, /^is set, and KEY_FILE is too: remove one/],
     [{ KEY_FILE: join(root, 'none') }, /^cannot be read from the file that KEY_FILE names: ENOENT/],
     [{ KEY_FILE: root }, /^cannot be read from the file that KEY_FILE names: EISDIR/],
+    [{ KEY_FILE: join(root, 'pipe') }, /KEY_FILE names: expected a file, got a named pipe$/],
     [{ KEY_FILE: join(root, 'large') }, /^is in a file of 1048577 bytes, named by KEY_FILE; the limit is 1048576$/],
     [{ KEY_FILE: join(root, 'empty') }, /^is required, but missing: set the variable KEY, or KEY_FILE/]
   ]

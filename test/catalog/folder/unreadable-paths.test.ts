@@ -1,9 +1,11 @@
 // Paths of the catalog folder that cannot be read.
 
+import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { toolModule, writeCatalog } from '../../helpers/catalog-folder.ts'
+import { within } from '../../helpers/deadline.ts'
 import { loadSnapshot } from '../../helpers/load-catalog.ts'
 import { runService, startService } from '../../helpers/service.ts'
 import { keysOf } from './definition-modules.ts'
@@ -60,4 +62,12 @@ t.test('a link to nothing is skipped', async (t) => {
   const root = await writeCatalog(t, { 'tools/a.ts': toolModule('a') })
   await symlink('nothing.ts', join(root, 'tools/b.ts'))
   t.strictSame(keysOf((await loadSnapshot(root)).primitives.tools), ['a'])
+})
+
+t.test('a named pipe in place of server.yaml is a problem, and is not waited for', async (t) => {
+  const root = await writeCatalog(t, { 'tools/a.ts': toolModule('a') })
+  execFileSync('mkfifo', [join(root, 'server.yaml')])
+  const { code, stderr } = await within(runService({ TRIVET_CATALOG: root }), 'the exit', 30_000)
+  t.equal(code, 1)
+  t.match(stderr, '\n  server.yaml: expected a file, got a named pipe\n')
 })

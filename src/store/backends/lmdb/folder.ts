@@ -3,7 +3,7 @@
 import { accessSync, constants, existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { open, type Database, type Key, type RootDatabase } from 'lmdb'
-import { makeFolder } from '../../../base/make-folder.ts'
+import { makeFolder } from '../../../base/file-system.ts'
 import { messageOf } from '../../../base/words.ts'
 import { findDataProblem } from './data-file.ts'
 import { assertRoom } from './room.ts'

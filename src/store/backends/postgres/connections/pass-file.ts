@@ -1,8 +1,8 @@
 // Reads passwords from a file, as libpq does: each line is host:port:database:user:password.
 // https://www.postgresql.org/docs/current/libpq-pgpass.html
 
-import { readFile } from 'node:fs/promises'
-import { codeOf } from '../../../../base/words.ts'
+import { readPlainFile } from '../../../../base/file-system.ts'
+import { codeOf, messageOf } from '../../../../base/words.ts'
 import type { PostgresAddress, PostgresHost } from './address.ts'
 import { PostgresError } from '../postgres-error.ts'
 
@@ -16,11 +16,12 @@ const FIELD = /((?:\\.|[^:\\])*)(?::|$)/y
 export async function readPassFile (
   file: string, { host, port }: PostgresHost, { database, user }: Pick<PostgresAddress, 'database' | 'user'>
 ): Promise<string> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new PostgresError(`the file of passfile, ${file}, cannot be read (${String(codeOf(error))})`)
+  const bytes = await readPlainFile(file).catch((error: unknown) => {
+    const reason = String(codeOf(error) ?? messageOf(error))
+    throw new PostgresError(`the file of passfile, ${file}, cannot be read (${reason})`)
   })
   const fields = [host.startsWith('/') ? 'localhost' : host, String(port), database, user]
-  for (const line of text.split(/\r?\n/)) {
+  for (const line of String(bytes).split(/\r?\n/)) {
     if (line.startsWith('#')) continue
     const { values, rest } = readFields(line, fields.length)
     const isFit = values.length === fields.length &&

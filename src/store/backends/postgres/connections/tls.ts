@@ -1,8 +1,8 @@
 // What TLS checks, by the mode of the URL.
 
-import { readFile } from 'node:fs/promises'
 import type { ConnectionOptions } from 'node:tls'
-import { codeOf } from '../../../../base/words.ts'
+import { readPlainFile } from '../../../../base/file-system.ts'
+import { codeOf, messageOf } from '../../../../base/words.ts'
 import type { PostgresAddress } from './address.ts'
 
 /**
@@ -32,9 +32,9 @@ export async function readTls ({ sslMode, files }: PostgresAddress): Promise<Con
 async function read (parameter: string, file: string | undefined): Promise<Buffer | undefined> {
   if (file === undefined) return undefined
   try {
-    return await readFile(file)
+    return await readPlainFile(file)
   } catch (error) {
-    const problem = `the file of ${parameter} cannot be read (${String(codeOf(error))})`
+    const problem = `the file of ${parameter} cannot be read (${String(codeOf(error) ?? messageOf(error))})`
     throw new Error(`TRIVET_STATE_URL: ${problem}. Correct its path or its rights`)
   }
 }

@@ -1,6 +1,7 @@
 // Passwords in a file, which may change while the service runs.
 
-import { writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { readPassFile } from '../../../../../src/store/backends/postgres/connections/pass-file.ts'
@@ -36,6 +37,9 @@ t.test('a file without such a line, and no file, are errors without a password',
   await writeFile(file, 'db:5432:trivet:bob:hunter2\ndb:5432:trivet:ada')
   const message = `no line of the file of passfile, ${file}, is for db:5432:trivet:ada`
   await t.rejects(readPassFile(file, HOST, USER), { message })
+  await rm(file)
+  execFileSync('mkfifo', [file])
+  await t.rejects(readPassFile(file, HOST, USER), { message: /cannot be read \(expected a file, got a named pipe\)$/ })
 })
 
 if (hasPostgresServer(t)) {
