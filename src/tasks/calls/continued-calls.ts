@@ -62,7 +62,8 @@ export class ContinuedCalls {
       return textResult(request.writer, cancelledText(seen.record.tool))
     }
     const hasAnswer = answers !== undefined || decline
-    return await waiters.follow(request, openRound(request), call, { isError: false }, async (round) => {
+    const options = { isError: false, hasAnswer }
+    return await waiters.follow(request, openRound(request), call, options, async (round) => {
       if (!hasAnswer) return undefined
       // Once: the request may come again, with answers of its client to later questions.
       return await round.once('answers', async () => await this.#give(request, round, seen, call, answers))

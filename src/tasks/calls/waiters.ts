@@ -58,6 +58,8 @@ export interface WaitOptions {
   readonly keepMs?: number
   /** Whether a result without structured content must be an error. */
   readonly isError: boolean
+  /** Whether the request brings answers: until they are kept, nobody is told that the call goes on. */
+  readonly hasAnswer?: boolean
   /**
    * When the answer is the task, in milliseconds of the monotonic clock. Absent if the client takes no tasks.
    */
@@ -148,9 +150,11 @@ export class CallWaiters {
   async follow (
     request: RequestContext, round: InputRound, call: string, options: WaitOptions, prepare?: Prepare
   ): Promise<string> {
+    let { hasAnswer = false } = options
     try {
       return await runRound(request, round, NO_LIMIT_MS, async () => {
         const text = await prepare?.(round)
+        hasAnswer = false
         if (typeof text === 'string') return textResult(request.writer, text)
         return await this.#follow(request, round, call, options).catch((error: unknown) => {
           // The call may have ended, and another request may have told its result.
@@ -160,7 +164,7 @@ export class CallWaiters {
       }, (json) => json)
     } catch (error) {
       // The work goes on elsewhere, or after the restart.
-      if (!(error instanceof ServiceClosing)) throw error
+      if (hasAnswer || !(error instanceof ServiceClosing)) throw error
       return toGoesOnResult(request, call, { tool: toolOf(request) }, options.isError)
     }
   }

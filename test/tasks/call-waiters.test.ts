@@ -1,10 +1,10 @@
-// The records of calls whose clients have left.
+// Requests for calls that end early: the client leaves, or the service closes.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { ANONYMOUS } from '../../src/access/principal.ts'
 import { timers } from '../../src/base/time.ts'
-import { ClientGone, Lifetime } from '../../src/request/pipeline/lifetime.ts'
+import { ClientGone, Lifetime, ServiceClosing } from '../../src/request/pipeline/lifetime.ts'
 import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
 import { createLocalDueTimes } from '../../src/store/records/due-times.ts'
 import { createSealer } from '../../src/store/sealing/sealer.ts'
@@ -43,5 +43,28 @@ t.test('a record that a late write may create again is kept until then', async (
     t.equal(await records.read(key) !== undefined, isInDoubt)
     await time.during(timers.pause(61_000), 1e6)
     t.equal(await records.read(key), undefined)
+  }
+})
+
+t.test('a service that closes says that a call goes on only if its answers are kept', async (t) => {
+  const records = new TaskRecords(createMemoryStateStore(), createSealer(['secret']), 10)
+  const { id } = records.newKey(ANONYMOUS)
+  const waiters = new CallWaiters({
+    records, waits: { waitFor: async () => await new Promise<never>(() => {}) }
+  } as unknown as CallWaitersDependencies)
+  for (const isKept of [false, true]) {
+    const lifetime = new Lifetime()
+    lifetime.startClock()
+    const writer = { write: (members: object) => JSON.stringify(members) }
+    const request = { lifetime, principal: ANONYMOUS, observed: { subject: 'bakes' }, writer }
+    const following = waiters.follow(
+      request as never, { settle () {} } as never, id, { isError: false, hasAnswer: true },
+      async () => { if (!isKept) await new Promise<never>(() => {}) }
+    )
+    following.catch(() => {})
+    await nextTurn()
+    lifetime.stop(new ServiceClosing())
+    if (isKept) t.match(await following, /bakes/)
+    else await t.rejects(following, { message: 'The service is shutting down' })
   }
 })
