@@ -53,7 +53,7 @@ export const MAX_STATE_BYTES = 262_144
 
 export class TaskJournal implements Journal {
   readonly #ttlMs: number
-  readonly #now: () => number
+  #now: () => number
   #owner: JournalOwner | undefined
   #lazyEntries: Entries | undefined
   /** How many sleeps without a key this run has come to. */
@@ -66,7 +66,7 @@ export class TaskJournal implements Journal {
 
   /**
    * @param ttlMs the time limit of the task.
-   * @param now milliseconds since the epoch.
+   * @param now milliseconds. Another clock may follow.
    */
   constructor (ttlMs: number, now: () => number, owner?: JournalOwner) {
     this.#ttlMs = ttlMs
@@ -103,6 +103,15 @@ export class TaskJournal implements Journal {
       sleeps: Object.fromEntries(sleeps),
       order: order.entries
     }
+  }
+
+  /** Goes on with another clock. The ends of sleeps move with it. @param now milliseconds since the epoch. */
+  useClock (now: () => number): void {
+    const aheadMs = now() - this.#now()
+    this.#now = now
+    const sleeps = this.#lazyEntries?.sleeps
+    for (const [key, endsAt] of sleeps ?? []) sleeps?.set(key, endsAt + aheadMs)
+    if (this.#wakesAt !== undefined) this.#wakesAt += aheadMs
   }
 
   /** Adds the entries of earlier runs. */

@@ -60,10 +60,14 @@ t.test('clocks that are 90 s apart change neither sleeps nor time limits', async
     await sleep(round, 20_000)
     return 'awake'
   }, { ttlMs: 60_000 })
-  for (const [creator, taker] of [[90_000, -90_000], [-90_000, 90_000]]) {
-    const first = world.openReplica('first', { aheadMs: creator })
+  // A replica that has just started has not asked the store for the time.
+  for (const [creator, taker, servesSinceMs] of [
+    [90_000, -90_000, 100], [-90_000, 90_000, 100], [90_000, -90_000, 0], [-90_000, 90_000, 0]
+  ] as const) {
     const second = world.openReplica('second', { aheadMs: taker })
     await time.during(timers.pause(100), 1000)
+    const first = world.openReplica('first', { aheadMs: creator })
+    await time.during(timers.pause(servesSinceMs), 1000)
     const id = await time.during(first.call(), 1000)
     await time.during(timers.pause(100), 1000)
     first.kill()

@@ -1,6 +1,7 @@
 // The first run of a handler, within its request. The call becomes a task before its first step, long sleep
 // or question, or if it takes too long. From then on its request only waits for it.
 
+import { clock } from '../../base/time.ts'
 import { NotAllowed } from '../../catalog/compiled/scopes/run-authorized.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 import type { Progress } from '../../protocol/notifications.ts'
@@ -60,7 +61,8 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     this.#request = request
     this.#call = call
     this.#options = options
-    this.journal = new TaskJournal(options.rule.ttlMs, dependencies.storeClock.now, this)
+    // A replica that has just started does not know the clock of the store.
+    this.journal = new TaskJournal(options.rule.ttlMs, clock.monotonic, this)
   }
 
   get relayed (): ClientCapabilities | undefined { return this.#options.relayed }
@@ -227,7 +229,9 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     const excess = this.journal.findExcess()
     if (excess !== undefined) throw excess
     const upstreamTokens = await exchangeTokens(this.#dependencies, this.#request, this.#options)
-    const now = this.#dependencies.storeClock.now()
+    const { storeClock } = this.#dependencies
+    this.journal.useClock(storeClock.now)
+    const now = storeClock.now()
     const first = toFirstRecord(this.#request, this.#options, this.journal, now, this.#progress)
     const record = { ...first, upstreamTokens }
     const creating = this.#store(held, record)
