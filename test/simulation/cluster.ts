@@ -7,6 +7,7 @@ import { TASKS_CAPABILITY } from '../../src/protocol/tasks.ts'
 import { ClientGone, type Lifetime } from '../../src/request/pipeline/lifetime.ts'
 import type { MessageSink } from '../../src/store/changes/message-sink.ts'
 import type { SimulatedBroadcast } from './broadcast.ts'
+import { createProgressCheck } from './models/request-progress.ts'
 import type { Network, Node } from './network.ts'
 import type { SeededRandom } from './random.ts'
 import type { Releases } from './releases.ts'
@@ -93,7 +94,13 @@ export class Cluster {
   }
 
   /** Whether a replica is paused only between two events: nothing lies between a check and its effect. */
-  readonly stopsBetweenEvents = true
+  readonly stopsBetweenEvents: boolean = true
+
+  /** When the last outage ended that each replica has noticed. */
+  get outageEnd (): number {
+    const { awayAt, awayUntil } = this.#parts.network
+    return awayUntil - awayAt >= LEASE_MS + 2000 ? awayUntil : -Infinity
+  }
 
   /** When the last pause of a process ended, if its leases had ended by then. */
   leaseLostUntil ({ pausedAt, pausedUntil }: Process): number {
@@ -263,27 +270,12 @@ export class Cluster {
       headers
     }, {
       onPending,
-      notify: this.#createProgressCheck(process),
+      notify: createProgressCheck(this.#parts.world, process),
       succeed: (json) => answer({ kind: 'result', result: JSON.parse(String(json)) }),
       fail: ({ code, message }) => answer({ kind: 'error', code, message }),
       leaveUnanswered () {},
       openStream
     })
-  }
-
-  /** Checks that the progress of a request grows, and that its handler does not go back. */
-  #createProgressCheck (process: Process): (json: string) => void {
-    let before = { progress: -Infinity, at: -1 }
-    return (json) => {
-      const { method, params }: { method: string, params: any } = JSON.parse(json)
-      if (method !== 'notifications/progress' || process.isDead) return
-      const [, place] = /^progress-(\d+)$/.exec(String(params.message)) ?? []
-      const now = { progress: Number(params.progress), at: Number(place ?? before.at) }
-      if (now.progress <= before.progress || now.at < before.at) {
-        this.#parts.world.fail(`a request was told ${JSON.stringify(now)} after ${JSON.stringify(before)}`)
-      }
-      before = now
-    }
   }
 
   #start (place: Place): void {

@@ -9,7 +9,7 @@ import type { ModelWorld, World } from './world.ts'
 
 export interface CommandParts {
   readonly world: ModelWorld & Pick<World, 'pause'>
-  readonly network: Pick<Network, 'awayUntil' | 'splitAt'> & {
+  readonly network: Pick<Network, 'awayAt' | 'awayUntil' | 'splitAt'> & {
     readonly state: Pick<Network['state'], 'split' | 'heal' | 'failOver'>
   }
   readonly cluster: Pick<

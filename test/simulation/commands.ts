@@ -2,6 +2,7 @@
 
 import type { CommandParts } from './command-parts.ts'
 import { CallClients } from './call-clients.ts'
+import type { Job } from './models/job.ts'
 import type { Command } from './plan.ts'
 import { SECRETS, senderOf } from './senders.ts'
 import { contentOf, Sending } from './sending.ts'
@@ -55,10 +56,28 @@ export class Commands {
     for (const job of jobs.tasks) await this.#tasks.get(job)
     await world.pause(cluster.client, 20_000)
     for (const job of jobs.all) jobs.checkUndone(job)
+    await this.#retryUndos()
     for (const job of jobs.all) jobs.checkAbandoned(job)
     this.#parts.streams.check()
+    await this.#calls.meetCrowd()
     jobs.checkPlaces()
     for (const ledger of ledgers.all) if (ledger.drop !== 'begun') await this.#calls.show(ledger, 'full', 0)
+  }
+
+  /** Lets each undo that has failed run again, with what has made it fail mended. */
+  async #retryUndos (): Promise<void> {
+    const { jobs, cluster, world } = this.#parts
+    const failed = jobs.tasks.filter((job) => jobs.hasFailedUndo(job))
+    for (const job of failed) this.#retry(job, 0)
+    if (failed.length > 0) await world.pause(cluster.client, PAUSE_MS)
+    while (failed.some((job) => jobs.isToUndo(job))) await world.pause(cluster.client, PAUSE_MS)
+    for (const job of failed) jobs.checkUndone(job, true)
+  }
+
+  #retry (job: Job, replica: number): void {
+    if (job.id === undefined) return
+    job.retries++
+    this.#parts.cluster.retry(replica, job.id)
   }
 
   async #do (command: Command): Promise<void> {
@@ -87,9 +106,7 @@ export class Commands {
       }
       case 'retry': {
         const job = pick(jobs.retriable, command.job) ?? pick(jobs.tasks, command.job)
-        if (job?.id === undefined) return
-        job.retries++
-        return cluster.retry(replica, job.id)
+        return job && this.#retry(job, replica)
       }
       case 'listen': {
         const job = pick(jobs.tasks, command.job)
@@ -112,11 +129,13 @@ export class Commands {
         else await this.#calls.show(ledger, command.rights, replica)
         return
       }
+      case 'crowd': return this.#calls.crowd()
       case 'order': return await this.#calls.order(command)
       case 'kill': return cluster.kill(replica, command.ms)
       case 'pause': return cluster.pause(replica, command.ms)
       case 'cut': return cluster.cut(replica, command.ms)
       case 'away':
+        if (network.awayUntil < world.now) network.awayAt = world.now
         network.awayUntil = Math.max(network.awayUntil, world.now + command.ms)
         return
       case 'split':
@@ -150,6 +169,7 @@ export class Commands {
   #failOver (): void {
     this.#parts.network.state.failOver()
     this.#parts.jobs.failovers++
+    this.#parts.jobs.writes.forget()
   }
 
   #lookAtAll (replica: number): void {

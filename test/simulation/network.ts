@@ -60,6 +60,8 @@ export class Network {
   delayMs = 4
   /** Until when the state answers nobody. */
   awayUntil = 0
+  /** Since when it has answered nobody. */
+  awayAt = 0
   /** What is still to happen. */
   snags: readonly Snag[] = []
   readonly #counts = new Map<string, number>()
@@ -109,14 +111,14 @@ export class Network {
   openCallCounter (): CallCounter { return this.state.callCounter }
 
   #callOf (node: Node) {
-    return async <T>(what: string, operate: () => Outcome<T>): Promise<T> => (
+    return async <T>(what: string, operate: () => Outcome<T> | Promise<Outcome<T>>): Promise<T> => (
       await new Promise<T>((resolve, reject) => this.#call(node, what, operate, resolve, reject))
     )
   }
 
   #call<T> (
-    node: Node, what: string, operate: () => Outcome<T>, resolve: (value: T) => void,
-    reject: (error: Error) => void
+    node: Node, what: string, operate: () => Outcome<T> | Promise<Outcome<T>>,
+    resolve: (value: T) => void, reject: (error: Error) => void
   ): void {
     const [world, random, { process }] = [this.#world, this.#random, node]
     // Nothing that a dead replica does has an effect.
@@ -132,11 +134,13 @@ export class Network {
     if (fault === 'killed' && random.chance(0.5)) return node.kill(`before ${what}`)
     if (fault === 'late') {
       fail('late')
-      world.schedule(this.#host, random.below(MAX_LATE_MS), () => { operate() })
+      world.schedule(this.#host, random.below(MAX_LATE_MS), () => {
+        Promise.resolve(operate()).catch((error: unknown) => world.fail(`the state failed: ${String(error)}`))
+      })
       return
     }
-    world.schedule(this.#host, this.#delayMs(), () => {
-      const { value, isDurable } = operate()
+    const carryOut = async () => {
+      const { value, isDurable } = await operate()
       if (fault === 'killed') return node.kill(`after ${what}`)
       if (fault === 'paused') node.pause(random.below(MAX_PAUSE_MS))
       const snag = this.#findSnag(what, value)
@@ -147,6 +151,10 @@ export class Network {
         world.note(`${what} ${brief(value)}`)
         resolve(value)
       })
+    }
+    // It is over in the same event.
+    world.schedule(this.#host, this.#delayMs(), () => {
+      carryOut().catch((error: unknown) => world.fail(`the state failed: ${String(error)}`))
     })
   }
 

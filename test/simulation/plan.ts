@@ -25,6 +25,8 @@ export type Command = { readonly after: number, readonly replica: number } & (
     /** How often the call is sent under one key, and how long the client waits between. Once by default. */
     readonly copies?: number,
     readonly apartMs?: number,
+    /** Another call under the same key. */
+    readonly twin?: { readonly tool: typeof TOOLS[number], readonly who: number },
     /** The client hangs up after this time. */
     readonly leavesMs?: number
   }
@@ -39,6 +41,8 @@ export type Command = { readonly after: number, readonly replica: number } & (
   }
   | { readonly do: 'cancel', readonly job: number, readonly rights?: typeof RIGHTS[number] }
   | { readonly do: 'answer-thrice' | 'listen' | 'retry', readonly job: number }
+  /** Many networks create handles, in the calm. */
+  | { readonly do: 'crowd' }
   | { readonly do: 'open', readonly who: number }
   | { readonly do: 'add' | 'drop' | 'show', readonly ledger: number, readonly rights: typeof RIGHTS[number] }
   | {
@@ -46,6 +50,8 @@ export type Command = { readonly after: number, readonly replica: number } & (
     readonly who: number,
     readonly copies: number,
     readonly hasKey: boolean,
+    /** Whether its time limit is short. */
+    readonly isHasty?: boolean,
     readonly ms: number,
     readonly fails: boolean,
     /** How long after each other the copies are sent: as long as the call takes by default. */
@@ -97,6 +103,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('both', 'fail'), ms: short }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('sleep', 'sleep', 'sleeps'), ms: long }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('stray'), ms: short }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('ask'), questions: fc.constantFrom(1, 2) }) },
   {
     weight: 4,
@@ -127,6 +134,17 @@ const act = fc.oneof(
       who,
       program,
       copies: fc.constant(1)
+    })
+  },
+  // One key for two tools, or of two callers.
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('begin'),
+      tool: fc.constantFrom(...TOOLS),
+      who,
+      program,
+      twin: fc.record({ tool: fc.constantFrom(...TOOLS), who })
     })
   },
   {
@@ -163,6 +181,7 @@ const act = fc.oneof(
     arbitrary: fc.record({ do: fc.constantFrom('answer-thrice', 'listen', 'retry'), job: index })
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('open'), who }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('crowd') }) },
   {
     weight: 6,
     arbitrary: fc.record({
@@ -176,6 +195,7 @@ const act = fc.oneof(
       who,
       copies: fc.integer({ min: 1, max: 3 }),
       hasKey: fc.boolean(),
+      isHasty: fc.boolean(),
       ms: fc.oneof(short, below(25_000)),
       fails: fc.boolean(),
       apartMs: fc.oneof(fc.constant(0), short, below(25_000))

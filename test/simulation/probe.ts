@@ -11,6 +11,8 @@ export type Operation =
   /** A step that fails. The handler catches that, and goes on. */
   | { readonly do: 'fail', readonly ms: number }
   | { readonly do: 'sleep', readonly ms: number }
+  /** A sleep, in place of which the handler ends once it has slept: its code is not the same each time. */
+  | { readonly do: 'stray', readonly ms: number }
   /** Two sleeps beside each other. The second one takes twice as long. */
   | { readonly do: 'sleeps', readonly ms: number }
   | { readonly do: 'ask', readonly questions: 1 | 2 }
@@ -57,6 +59,10 @@ export interface Probe {
   sleeping (job: string, key: string): void
   /** A sleep of this length is over. */
   slept (job: string, key: string, ms: number): void
+  /** Whether the handler is to end now. @param sleeps how many sleeps the run has come to. */
+  strays (job: string, sleeps: number): boolean
+  /** Whether what makes the undo of a task fail is mended. */
+  isMended (job: string): boolean
   /** The undo of a task was called. Returns the name of its run. */
   undoing (job: string, scopes: readonly string[]): string
   /** The undo was told what a step of the task has returned. */

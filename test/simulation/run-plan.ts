@@ -43,7 +43,7 @@ export async function runPlan (plan: Plan, releases: Releases): Promise<RunOutco
     const cluster = new Cluster(parts, options)
     const jobs = new Jobs(world, state, cluster, SECRETS.both)
     const ledgers = new Ledgers(world)
-    const orders = new Orders(world, cluster)
+    const orders = new Orders(world, cluster, state.records)
     const streams = new Streams(world, jobs)
     state.onWrite = (text) => jobs.records.check(text)
     const probe = createProbe(world, { cluster, jobs, ledgers, orders })
@@ -94,6 +94,8 @@ export function createProbe (
     answered: (job, key, by) => unlessDead(() => jobs.questions.get(jobs.find(job), key, by)),
     sleeping: (job, key) => unlessDead(() => jobs.runs.sleeping(job, key)),
     slept: (job, key, ms) => unlessDead(() => jobs.runs.slept(job, key, ms)),
+    strays: (job, sleeps) => !world.current.isDead && jobs.strays(job, sleeps),
+    isMended: (job) => jobs.find(job).retries > 0,
     undoing: (job, scopes, run?: string) => world.current.isDead ? '' : jobs.undoing(job, scopes, run),
     recalled: (job, key, value) => unlessDead(() => jobs.runs.recalled(job, key, value)),
     undone: (job) => unlessDead(() => { jobs.find(job).isUndone = true }),

@@ -18,6 +18,8 @@ const SENDERS: readonly Sender[] = [
   { principal: ANONYMOUS, address: '10.0.0.2' }
 ]
 
+export const SENDER_COUNT = SENDERS.length
+
 export function senderOf (index: number): Sender {
   const sender = SENDERS[index % SENDERS.length]
   if (sender === undefined) throw new RangeError('no senders')

@@ -2,7 +2,9 @@
 // done at once. What lies between it and a replica is in network.ts.
 
 import { createLocalCallCounter } from '../../src/limits/local-call-counter.ts'
-import { toTaken, type DueEntry, type TakenEntries } from '../../src/store/records/due-times.ts'
+import {
+  createLocalDueTimes, type DueEntry, type DueTimes, type TakenEntries
+} from '../../src/store/records/due-times.ts'
 import type {
   RecordLifetime, StateKey, StateRecord, StateValue
 } from '../../src/store/records/state-store.ts'
@@ -25,7 +27,10 @@ export interface Outcome<T> { readonly value: T, readonly isDurable: () => boole
 export class SimulatedState {
   readonly #world: World
   readonly records = new DurableMap<SimulatedRecord>()
+  /** A copy of the times, as the standby has them too. */
   readonly dueTimes = new DurableMap<DueTime>()
+  /** The service's own table. */
+  #times: DueTimes
   readonly callCounter
   #versions = 0
   /** Called with the entry or the key of each write. */
@@ -33,13 +38,20 @@ export class SimulatedState {
 
   constructor (world: World) {
     this.#world = world
+    this.#times = this.#createTimes()
     // The counter makes room for its keys at once, and a simulation has a few callers.
     this.callCounter = createLocalCallCounter({ now: () => world.now, maxKeys: 1000 })
   }
 
   split (): void { for (const map of [this.records, this.dueTimes]) map.split() }
   heal (): void { for (const map of [this.records, this.dueTimes]) map.heal() }
-  failOver (): void { for (const map of [this.records, this.dueTimes]) map.failOver() }
+  failOver (): void {
+    for (const map of [this.records, this.dueTimes]) map.failOver()
+    this.#times = this.#createTimes()
+    for (const [entry, { at, generation }] of this.dueTimes.entries()) {
+      this.#times.set(entry, at - this.#world.now, generation).catch(() => {})
+    }
+  }
 
   create (
     key: StateKey, { bytes }: StateValue, lifetime: RecordLifetime, limit: number
@@ -86,33 +98,25 @@ export class SimulatedState {
     return at(new Map(live))
   }
 
-  setDue (entry: string, inMs: number, generation: number, lateMs = inMs): Outcome<number> {
-    const { now } = this.#world
-    const before = this.dueTimes.get(entry)
-    const isLate = before !== undefined && before.generation > generation
-    const dueAt = now + Math.ceil(isLate ? lateMs : inMs)
-    if (!isLate) this.dueTimes.set(entry, { at: dueAt, generation })
-    else if (dueAt < before.at) {
-      this.dueTimes.set(entry, { at: dueAt, generation: before.generation })
-    }
+  async setDue (
+    entry: string, inMs: number, generation: number, lateMs = inMs
+  ): Promise<Outcome<number>> {
+    const value = await this.#times.set(entry, Math.ceil(inMs), generation, Math.ceil(lateMs))
+    await this.#copyTimes()
     this.onWrite(entry)
-    return { value: now, isDurable: () => this.dueTimes.isDurable(entry) }
+    return { value, isDurable: () => this.dueTimes.isDurable(entry) }
   }
 
-  removeDue (entry: string): Outcome<void> {
-    this.dueTimes.delete(entry)
+  async removeDue (entry: string): Promise<Outcome<void>> {
+    await this.#times.remove(entry)
+    await this.#copyTimes()
     return at(undefined)
   }
 
-  take (limit: number, holdMs: number): Outcome<TakenEntries> {
-    const { now } = this.#world
-    const entries = [...this.dueTimes.entries()].filter(([, due]) => due.at <= now)
-      .sort(([, one], [, other]) => one.at - other.at).slice(0, limit)
-    for (const [entry, { generation }] of entries) {
-      this.dueTimes.set(entry, { at: now + Math.ceil(holdMs), generation })
-    }
-    const next = Math.min(...[...this.dueTimes.entries()].map(([, due]) => due.at))
-    return at(toTaken(entries.map(([entry]) => entry), next === Infinity ? undefined : next, now))
+  async take (limit: number, holdMs: number): Promise<Outcome<TakenEntries>> {
+    const taken = await this.#times.take(limit, Math.ceil(holdMs))
+    await this.#copyTimes()
+    return at(taken)
   }
 
   peekDue (limit: number, withinMs: number): Outcome<readonly DueEntry[]> {
@@ -127,6 +131,20 @@ export class SimulatedState {
       ([entry, { at, generation }]) => ({ entry, inMs: at - now, generation })
     )
     return at({ entries, next: undefined })
+  }
+
+  #createTimes (): DueTimes { return createLocalDueTimes({ now: () => this.#world.now }) }
+
+  async #copyTimes (): Promise<void> {
+    const { now } = this.#world
+    const { entries } = await this.#times.list(undefined, Infinity)
+    const names = new Set(entries.map(({ entry }) => entry))
+    for (const { entry, inMs, generation } of entries) {
+      const before = this.dueTimes.get(entry)
+      const isSame = before?.at === now + inMs && before.generation === generation
+      if (!isSame) this.dueTimes.set(entry, { at: now + inMs, generation })
+    }
+    for (const [entry] of [...this.dueTimes.entries()]) if (!names.has(entry)) this.dueTimes.delete(entry)
   }
 
   #find (key: StateKey): SimulatedRecord | undefined {

@@ -5,7 +5,7 @@ import type { CommandParts } from './command-parts.ts'
 import type { Access, Job, SentAnswer, TaskView } from './models/job.ts'
 import { TERMINAL } from './models/records.ts'
 import type { Command, RIGHTS, WAYS } from './plan.ts'
-import { senderOf, withRight } from './senders.ts'
+import { SENDER_COUNT, senderOf, withRight } from './senders.ts'
 import { contentOf, textIn, type Sending } from './sending.ts'
 
 type Right = typeof RIGHTS[number]
@@ -34,13 +34,14 @@ export class TaskClients {
   }
 
   async begin (
-    { tool, who, program, replica, copies = 1, apartMs = 0, leavesMs }: Command & { do: 'begin' }
+    { tool, who, program, replica, copies = 1, apartMs = 0, leavesMs, twin }: Command & { do: 'begin' }
   ): Promise<void> {
     const { jobs } = this.#parts
     const count = this.#hasOneSecret ? copies : 1
     const isPlain = PLAIN.has(tool) && (leavesMs !== undefined || jobs.all.length % 2 === 1)
     const job = jobs.add(tool, senderOf(who), program, { isPlain, copies: count })
-    const options: SendOptions = count > 1 ? { headers: { 'idempotency-key': job.name } } : {}
+    const hasKey = count > 1 || twin !== undefined
+    const options: SendOptions = hasKey ? { headers: { 'idempotency-key': job.name } } : {}
     if (leavesMs !== undefined) {
       Object.assign(options, {
         leavesMs,
@@ -48,6 +49,12 @@ export class TaskClients {
           job.abandoned = { process, at: this.#parts.world.now }
         }
       })
+    }
+    if (twin !== undefined) {
+      const other = jobs.add(twin.tool, senderOf(twin.who), program)
+      // The same call of the same caller would be a repetition with other arguments.
+      const isOther = twin.tool !== tool || twin.who % SENDER_COUNT !== who % SENDER_COUNT
+      if (isOther) await this.#call(other, replica + 1, options)
     }
     await Promise.all(Array.from({ length: count }, async (_, copy) => {
       // A call whose record has expired begins anew.
@@ -83,6 +90,9 @@ export class TaskClients {
     // An answer that is lost may have told the result.
     job.isTold ||= isPlain && callIn(reply) === undefined
     if (reply.kind !== 'result') return
+    if (/belongs to a call with other arguments/.test(textIn(reply))) {
+      world.fail(`${name} was taken for a repetition of another call`)
+    }
     const taskId = reply.result.taskId ?? callIn(reply)
     if (typeof taskId === 'string') {
       jobs.noteTask(job, taskId)
@@ -161,7 +171,8 @@ export class TaskClients {
     const sender = { ...withRight(job.sender, right), isPlain: true }
     const access = this.#accessOf(job, right)
     const declines = replica % 4 === 0
-    const sent = names.map((name) => questions.send(job, name, declines ? { by: 'decline' } : {}))
+    const scopes = access?.scopes
+    const sent = names.map((name) => questions.send(job, name, { scopes, ...declines && { by: 'decline' } }))
     const answers = Object.fromEntries(sent.map(({ name, by }) => [name, { by }]))
     const args = { call: job.id, ...declines ? { decline: true } : { answers } }
     const reply = await this.#sending.call(replica, sender, 'continue_call', args)
@@ -182,7 +193,7 @@ export class TaskClients {
     const isAllowed = access !== undefined
     const chosen = names.slice(0, way === 'one' ? 1 : most)
     const sent = chosen.map((name) => questions.send(job, name, {
-      isAllowed, isFit: way !== 'unfit', ...way === 'decline' && { by: 'decline' }
+      isAllowed, isFit: way !== 'unfit', scopes: access?.scopes, ...way === 'decline' && { by: 'decline' }
     }))
     const inputResponses = Object.fromEntries(sent.map((answer) => [answer.name, toResponse(answer, way)]))
     const params = { taskId: job.id, inputResponses }

@@ -2,6 +2,7 @@
 
 import type { Cluster, Sender } from '../cluster.ts'
 import { MAX_HANDLES } from '../replica.ts'
+import type { SeenState } from './records.ts'
 import type { ModelWorld, Process } from '../world.ts'
 
 /** A handle that a client has. */
@@ -99,11 +100,14 @@ export class Orders {
   readonly #answers = new Map<string, string>()
   /** When a client got the first answer of each call. */
   readonly #answeredAt = new Map<string, number>()
+  readonly #records: SeenState['records'] | undefined
   #count = 0
 
-  constructor (world: ModelWorld, cluster: Pick<Cluster, 'isUndisturbed'>) {
+  /** @param records those of the state. Absent if nobody sees them. */
+  constructor (world: ModelWorld, cluster: Pick<Cluster, 'isUndisturbed'>, records?: SeenState['records']) {
     this.#world = world
     this.#cluster = cluster
+    this.#records = records
   }
 
   /** A call without a key of its client is never a repetition. */
@@ -140,6 +144,7 @@ export class Orders {
   /** Checks an answer that a client got. */
   see (key: string, caller: string, value: string): void {
     const call = `${key} of ${caller}`
+    if (!key.startsWith('free')) this.#checkDurable(value)
     const first = this.#answers.get(call)
     if (!value.startsWith(call)) this.#world.fail(`${call} got the answer of another call: ${value}`)
     if (key.startsWith('free')) {
@@ -154,6 +159,17 @@ export class Orders {
       if ((this.#find(value)?.at ?? 0) >= endedAt + KEEP_MS) this.#answers.set(call, value)
       else this.#world.fail(`${call} was answered ${first}, and then ${value}`)
     }
+  }
+
+  /** Checks that a failover would not lose an answer that was told. */
+  #checkDurable (value: string): void {
+    const { endedAt = 0 } = this.#find(value) ?? {}
+    if (this.#records === undefined || this.#world.now > endedAt + KEEP_MS - 1000) return
+    const records = this.#records
+    const isDurable = [...records.entries()].some(([name]) => (
+      name.startsWith('answers-') && records.getDurable(name)?.bytes.includes(`"${value}"`) === true
+    ))
+    if (!isDurable) this.#world.fail(`${value} was told, and is not durable`)
   }
 
   #find (value: string): OrderRun | undefined {

@@ -62,6 +62,10 @@ export interface SentAnswer {
   readonly isFit: boolean
   /** Whether its sender may answer. */
   readonly isAllowed: boolean
+  /** The scopes of its sender. */
+  readonly scopes?: string | undefined
+  /** Whether a record has had it. */
+  isWritten?: boolean
   ackedAt?: number
 }
 
@@ -115,6 +119,8 @@ export interface Job {
   isUndone?: boolean
   /** How often its handler and its undo have ended a replica. */
   readonly crashes: { handler: number, undo: number }
+  /** Whether its handler has ended before it came to all that it came to before. */
+  hasStrayed?: boolean
   /** How often an operator wanted it to run. */
   retries: number
 }

@@ -1,7 +1,7 @@
 // The model of tasks: what clients know of each job, how it ends, and what may not happen.
 
 import { ownerOf } from '../../../src/access/principal.ts'
-import { endOfRun, isAsleep, phaseOf, type TaskRecord } from '../../../src/tasks/record.ts'
+import { endOfRun, endOfUndo, isAsleep, phaseOf, type TaskRecord } from '../../../src/tasks/record.ts'
 import type { Sender } from '../cluster.ts'
 import type { Operation } from '../probe.ts'
 import { MAX_TASKS } from '../replica.ts'
@@ -9,7 +9,9 @@ import type { ModelWorld } from '../world.ts'
 import type { Before, Job, TaskView } from './job.ts'
 import { Questions } from './questions.ts'
 import { SeenRecords, TERMINAL, type SeenState } from './records.ts'
+import { toWanted } from './program.ts'
 import { MAX_CRASHES, Runs, type SeenCluster } from './runs.ts'
+import { Writes, type SeenOutages } from './writes.ts'
 
 /** How many unfinished tasks one anonymous network may have. */
 const SHARE = Math.ceil(MAX_TASKS / 10)
@@ -22,22 +24,24 @@ export interface JobOptions { readonly isPlain?: boolean, readonly copies?: numb
 
 export class Jobs {
   readonly #world: ModelWorld
-  readonly #cluster: SeenCluster
+  readonly #cluster: SeenCluster & SeenOutages
   readonly records: SeenRecords
   readonly questions: Questions
   readonly runs: Runs
+  readonly writes: Writes
   readonly #byName = new Map<string, Job>()
   /** How often the state has forgotten what was not durable. */
   failovers = 0
 
   constructor (
-    world: ModelWorld, state: SeenState, cluster: SeenCluster, secrets: readonly string[]
+    world: ModelWorld, state: SeenState, cluster: SeenCluster & SeenOutages, secrets: readonly string[]
   ) {
     this.#world = world
     this.#cluster = cluster
     this.records = new SeenRecords(world, state, secrets)
     this.records.onRecord = (entry, record) => this.#noteRecord(entry, record)
     this.questions = new Questions(world, this.records)
+    this.writes = new Writes(world, cluster)
     this.runs = new Runs(world, cluster, (name) => this.find(name))
   }
 
@@ -80,9 +84,11 @@ export class Jobs {
   }
 
   /** A record tells of its job also if its client does not know it. */
-  #noteRecord (entry: string, { args }: TaskRecord): void {
-    const job = this.#byName.get((args as { readonly job: string }).job)
-    if (job !== undefined) job.entry ??= entry
+  #noteRecord (entry: string, record: TaskRecord): void {
+    const job = this.#byName.get((record.args as { readonly job: string }).job)
+    if (job === undefined) return
+    job.entry ??= entry
+    this.writes.check(job, record)
   }
 
   /** Checks that the task whose undo was called has ended, and without a result. */
@@ -114,13 +120,28 @@ export class Jobs {
   /** Whether the work of the task is still to be undone. */
   isToUndo (job: Job): boolean { return this.records.of(job)?.undo === 'due' }
 
+  /** Whether its undo has failed, and has time for another run. */
+  hasFailedUndo (job: Job): boolean {
+    const record = this.records.of(job)
+    return UNDONE.has(job.tool) && record?.undo === 'failed' && endOfUndo(record) > this.#world.now + 300_000
+  }
+
+  /** Whether the handler ends now, in a run that has not come to all that an earlier one came to. */
+  strays (name: string, sleeps: number): boolean {
+    const job = this.find(name)
+    const order = this.records.of(job)?.order ?? []
+    const strays = job.copies === 1 && order.filter(({ kind }) => kind === 'sleep').length > sleeps
+    if (strays) job.hasStrayed = true
+    return strays
+  }
+
   /** Checks that the work of a task without a result was undone, or could not be. */
-  checkUndone (job: Job): void {
+  checkUndone (job: Job, isMended = false): void {
     const { name, tool, isUndone } = job
     if (!UNDONE.has(tool)) return
     const record = this.records.of(job)
     if (record === undefined || !isWithoutSuccess(record)) return
-    const mayFail = /[23]$/.test(name) || this.#cluster.losses >= MAX_CRASHES
+    const mayFail = !isMended && (/[23]$/.test(name) || this.#cluster.losses >= MAX_CRASHES)
     if (isUndone !== true && !mayFail) this.#world.fail(`${name} is ${record.status}, and was not undone`)
     if (record.undo === 'done' && isUndone !== true) this.#world.fail(`${name} counts as undone, and was not`)
     if (record.undo === 'failed' && !mayFail) this.#world.fail(`the undo of ${name} has failed`)
@@ -236,6 +257,7 @@ export class Jobs {
       if (!isExpected) this.#world.fail(`${name} ended in a tool error: ${JSON.stringify(result)}`)
       return
     }
+    if (job.hasStrayed === true) this.#world.fail(`${name} has a result of a handler that went another way`)
     const wanted = toWanted(program)
     for (const [key, value] of Object.entries(values)) {
       const step = steps.get(key)
@@ -250,7 +272,7 @@ export class Jobs {
     if (missing.length > 0) this.#world.fail(`the result of ${name} lacks ${missing.join()}`)
   }
 
-  #checkFailure ({ name, tool, program, run }: Job, { error }: TaskView): void {
+  #checkFailure ({ name, tool, program, run, hasStrayed = false }: Job, { error }: TaskView): void {
     const reason = error?.message ?? ''
     const { losses } = this.#cluster
     const isShort = SHORT.has(tool)
@@ -258,6 +280,7 @@ export class Jobs {
     const isInterrupted = run?.hasLeft !== true || losses > run.losses ||
       !this.#cluster.isUndisturbed(run.process, run.at)
     const isExpected = (/within/.test(reason) && isShort) ||
+      (/does not do what it did before/.test(reason) && hasStrayed) ||
       (/changed/.test(reason) && tool === 'strict') ||
       (/while the task ran/.test(reason) && tool === 'fragile' && isInterrupted) ||
       (/in a row/.test(reason) && losses >= MAX_CRASHES) ||
@@ -273,26 +296,4 @@ export class Jobs {
 function isWithoutSuccess ({ status, result = '' }: TaskRecord): boolean {
   return status === 'cancelled' || status === 'failed' ||
     (status === 'completed' && result.includes('"isError":true'))
-}
-
-/** The keys of the values and of the answers that the result of a program has. */
-function toWanted (program: readonly Operation[]): { readonly values: string[], readonly answers: string[] } {
-  const values: string[] = []
-  const answers: string[] = []
-  for (const [index, operation] of program.entries()) {
-    const key = `${operation.do}-${index}`
-    const both = [`${key}-a`, `${key}-b`]
-    switch (operation.do) {
-      case 'step': case 'fail': values.push(key); break
-      case 'rounds': values.push(...Array.from({ length: operation.count }, (_, round) => `${key}-${round}`)); break
-      case 'both': values.push(...both); break
-      case 'ask': answers.push(...both.slice(0, operation.questions)); break
-      case 'asks': case 'ask-and-ask-later': answers.push(...both); break
-      case 'ask-and-sleep': answers.push(`${key}-a`); break
-      case 'ask-and-step':
-        answers.push(`${key}-a`)
-        values.push(key)
-    }
-  }
-  return { values, answers }
 }

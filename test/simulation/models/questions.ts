@@ -18,8 +18,11 @@ export class Questions {
   }
 
   /** Returns an answer to send, with an id of its own. @param by the id, if it has none of its own. */
-  send (job: Job, name: string, { isFit = true, isAllowed = true, by = `answer-${this.#count++}` }): SentAnswer {
-    const answer = { name, by, sentAt: this.#world.now, isFit, isAllowed }
+  send (
+    job: Job, name: string,
+    { isFit = true, isAllowed = true, by = `answer-${this.#count++}`, scopes }: Partial<SentAnswer>
+  ): SentAnswer {
+    const answer = { name, by, sentAt: this.#world.now, isFit, isAllowed, scopes }
     job.sent.push(answer)
     return answer
   }

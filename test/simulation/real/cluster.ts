@@ -68,6 +68,9 @@ export class RealCluster {
   /** Nobody knows when a replica has renewed its leases. */
   leaseLostUntil (): number { return -Infinity }
 
+  /** The store is never away. */
+  readonly outageEnd = -Infinity
+
   /** A signal stops a process at any instruction. */
   readonly stopsBetweenEvents = false
 

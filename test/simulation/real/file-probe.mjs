@@ -35,6 +35,9 @@ const probe = {
   failed: (...args) => note('failed', ...args),
   answered: (...args) => note('answered', ...args),
   sleeping: (...args) => note('sleeping', ...args),
+  // Nobody sees the record, and nobody retries.
+  strays: () => false,
+  isMended: () => false,
   slept: (job, key, ms) => note('slept', job, key, ms * Number(speed)),
   recalled: (...args) => note('recalled', ...args),
   acknowledged: (...args) => note('acknowledged', ...args),

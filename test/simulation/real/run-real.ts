@@ -151,7 +151,7 @@ const UNSEEN = {
 }
 /** Their commands are passed over. */
 const NO_FAULTS = { cut () {}, setClock () {}, retry () {} }
-const NO_NETWORK = { awayUntil: 0, splitAt: 0, state: { split () {}, heal () {}, failOver () {} } }
+const NO_NETWORK = { awayAt: 0, awayUntil: 0, splitAt: 0, state: { split () {}, heal () {}, failOver () {} } }
 
 async function writeTokens (file: string): Promise<ReadonlyMap<string, string>> {
   const tokens = new Map<string, string>()

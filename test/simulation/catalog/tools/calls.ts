@@ -47,13 +47,12 @@ export const drop = defineTool({
     return { ok: true }
   }
 })
-export const order = defineTool({
-  name: 'order',
+const once = {
   description: 'Orders.',
   inputSchema: byKey,
   dedupe: true,
   annotations: { idempotentHint: true },
-  async run ({ key, caller, ms, fails }) {
+  async run ({ key, caller, ms, fails }: { key: string, caller: string, ms: number, fails: boolean }) {
     const value = probe().order(key, caller)
     await probe().pause(ms)
     // The first run only.
@@ -62,4 +61,8 @@ export const order = defineTool({
     if (hasFailed) throw new Error('as the call says')
     return { value }
   }
-})
+} as const
+
+export const order = defineTool({ ...once, name: 'order' })
+/** Its handler goes on beyond its time limit. */
+export const hasty = defineTool({ ...once, name: 'hasty', timeoutMs: 6000 })
