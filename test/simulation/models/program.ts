@@ -3,7 +3,9 @@
 import type { Operation } from '../probe.ts'
 
 /** The keys of the values and of the answers that the result of a program has. */
-export function toWanted (program: readonly Operation[]): { readonly values: string[], readonly answers: string[] } {
+export function toWanted (
+  program: readonly Operation[]
+): { readonly values: string[], readonly answers: string[] } {
   const values: string[] = []
   const answers: string[] = []
   for (const [index, operation] of program.entries()) {
