@@ -34,6 +34,12 @@ const CHECK_TIMEOUTS_EVERY_MS = 5000
  */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 
+/**
+ * Node drops the headers behind these without a word: the address that a proxy adds, or an Origin that must
+ * be refused. The guards refuse a request with as many.
+ */
+export const MAX_HEADERS = 1000
+
 interface FastifyOptions {
   /** The proxies whose X-Forwarded-For is believed, as proxy-addr reads them. None by default. */
   readonly trustedProxies?: readonly string[]
@@ -71,6 +77,7 @@ export function createFastify (
     // closes.
     return503OnClosing: false
   })
+  app.server.maxHeadersCount = MAX_HEADERS
   rememberExchanges(app.server)
   lingerBeforeClose(app.server)
   noteSendHooks(app)

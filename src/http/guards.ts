@@ -15,6 +15,7 @@ import { invalidRequest, overloaded, ProtocolError } from '../protocol/errors.ts
 import { toErrorResponse } from '../protocol/json-rpc.ts'
 import { clientAddressOf } from './client-address.ts'
 import { serveInTurn } from './connections/connections.ts'
+import { MAX_HEADERS } from './fastify.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 import { toPrintable, type Replies } from './replies.ts'
 import type { Shutdown } from './shutdown.ts'
@@ -65,6 +66,8 @@ export function registerGuards (app: FastifyInstance, dependencies: GuardsDepend
       replies.refuse(error, request, reply)
     } else if (shedding.mustRefuse()) {
       shed(reply)
+    } else if (request.raw.rawHeaders.length >= 2 * MAX_HEADERS) {
+      replies.refuse(invalidRequest(`it has ${MAX_HEADERS} headers or more`, 431), request, reply)
     } else if (host?.includes(',') === true) {
       // The lines of a repeated header are joined.
       replies.refuse(invalidRequest('Host is sent more than once'), request, reply)
