@@ -114,6 +114,21 @@ export const clock = {
   monotonic: (): number => source.monotonic()
 }
 
+/**
+ * Creates a clock that follows the clock of the system, but never back: what waits for a time does not wait
+ * longer when the clock of the system is corrected. In milliseconds since the epoch.
+ */
+export function createForwardClock (): () => number {
+  let time = clock.now()
+  let readAt = clock.monotonic()
+  return () => {
+    const passedMs = clock.monotonic() - readAt
+    readAt += passedMs
+    time = Math.max(clock.now(), time + passedMs)
+    return Math.floor(time)
+  }
+}
+
 export const timers = {
   setTimeout: (callback: () => void, ms: number): Timer => source.setTimeout(callback, ms),
   setInterval: (callback: () => void, ms: number): Timer => source.setInterval(callback, ms),

@@ -2,7 +2,7 @@
 // it.
 
 import { singleFlight } from '../../../base/single-flight.ts'
-import { clock, timers } from '../../../base/time.ts'
+import { createForwardClock, timers } from '../../../base/time.ts'
 import type { DueTimes } from '../../records/due-times.ts'
 import type { StateKey, StateStore } from '../../records/state-store.ts'
 import { createLmdbDueTimes } from './due-times.ts'
@@ -20,7 +20,7 @@ const WRITE_DEADLINE_MS = 10_000
 interface LmdbStateStoreOptions {
   /** Stores with different prefixes can share a folder; they share no records. `trivet` by default. */
   readonly prefix?: string
-  /** The time in milliseconds since the epoch. The system clock by default. */
+  /** The time in milliseconds since the epoch. A forward clock by default. */
   readonly now?: () => number
   /** How often expired records are deleted, in milliseconds. 30,000 by default. */
   readonly sweepMs?: number
@@ -54,7 +54,7 @@ export interface LmdbStateStore extends StateStore {
  * could not finish that write.
  */
 export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptions = {}): LmdbStateStore {
-  const { prefix = 'trivet', now = clock.now } = options
+  const { prefix = 'trivet', now = createForwardClock() } = options
   const { sweepMs = SWEEP_MS, writeDeadlineMs = WRITE_DEADLINE_MS, onBroken = () => {} } = options
   const opened = openLmdbFolder(folder, prefix)
   const { root, dueTimes, created, ...databases } = opened
