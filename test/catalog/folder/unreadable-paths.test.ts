@@ -1,15 +1,20 @@
 // Paths of the catalog folder that cannot be read.
 
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, mkdir, symlink } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { toolModule, writeCatalog } from '../../helpers/catalog-folder.ts'
-import { within } from '../../helpers/deadline.ts'
+import { toolModule, writeCatalog, writeInPlace } from '../../helpers/catalog-folder.ts'
+import { until, within } from '../../helpers/deadline.ts'
 import { loadSnapshot } from '../../helpers/load-catalog.ts'
 import { runService, startService } from '../../helpers/service.ts'
+import { post } from '../../helpers/stream.ts'
 import { keysOf } from './definition-modules.ts'
 
+const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url))
 /** A user who may not read folders without permissions. Root may. */
 const USER = process.getuid?.() === 0 ? 65_534 : undefined
 
@@ -70,4 +75,23 @@ t.test('a named pipe in place of server.yaml is a problem, and is not waited for
   const { code, stderr } = await within(runService({ TRIVET_CATALOG: root }), 'the exit', 30_000)
   t.equal(code, 1)
   t.match(stderr, '\n  server.yaml: expected a file, got a named pipe\n')
+})
+
+t.test('a reload without free descriptors is tried again', { timeout: 90_000 }, async (t) => {
+  const root = await writeCatalog(t, { 'tools/a.ts': toolModule('a') })
+  const limited = 'ulimit -n 80 && exec "$0" "$@"'
+  const command = ['/bin/sh', '-c', limited, process.execPath, MAIN] as const
+  const { url, stdout } = await startService(t, { TRIVET_CATALOG: root }, { command })
+  const sockets = Array.from({ length: 100 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
+  for (const socket of sockets) socket.on('error', () => {})
+  await Promise.all(sockets.map(async (socket) => await once(socket, 'connect')))
+  await writeInPlace(root, 'tools/b.ts', toolModule('b'))
+  await until(() => /not reloaded.*EMFILE|EMFILE.*not reloaded/.test(stdout()), 'the refusal', 20_000)
+  for (const socket of sockets) socket.destroy()
+  const isServed = async () => await post(t, url, { method: 'tools/call', params: { name: 'b' } }).then(
+    ({ response }) => response.result !== undefined,
+    // The service still closes connections.
+    () => false
+  )
+  await until(isServed, 'the new tool', 20_000)
 })

@@ -2,7 +2,7 @@
 
 import { unlessAborted } from '../../../base/deadline.ts'
 import { singleFlight } from '../../../base/single-flight.ts'
-import { clock } from '../../../base/time.ts'
+import { clock, type Timer, timers } from '../../../base/time.ts'
 import { messageOf } from '../../../base/words.ts'
 import { LIST_NAMES, type ListName } from '../../../protocol/notifications.ts'
 import type { Broadcast } from '../../../store/changes/broadcast.ts'
@@ -19,6 +19,11 @@ import { createAnnouncer } from './announcer.ts'
 import { createCatalogLoader, type CatalogLoaderOptions } from './catalog-loader.ts'
 import { logScopedPrimitives, namesOfLists, type CatalogLog } from './catalog-log.ts'
 import { createLiveLists, type LiveLists, type LiveListsOptions } from './live-lists.ts'
+
+/** A reload that the system has failed is tried again after this time, in milliseconds. */
+const RETRY_MS = 5000
+/** How rules of problems begin that pass without a change of any file. */
+const PASSING = /\b(?:EMFILE|ENFILE|ENOMEM|EAGAIN|EIO|ESTALE|ETIMEDOUT): /
 
 interface LiveCatalogOptions extends LiveListsOptions, CatalogLoaderOptions {
   /** Ends the first load when it aborts. */
@@ -85,12 +90,10 @@ export async function openLiveCatalog (
   let isDirty = false
   let mustForget = false
   let isClosed = false
+  let retryTimer: Timer | undefined
   let startReloading: () => unknown = () => {}
   // Watching starts first, so that a change during the first load is not missed.
-  const stopWatching = await folder.watch(() => {
-    isDirty = true
-    startReloading()
-  }, (err) => {
+  const stopWatching = await folder.watch(noteChange, (err) => {
     log.warn({ catalog: folder.name, err }, 'some changes of the catalog may go unnoticed')
   })
   let firstError: unknown
@@ -113,6 +116,11 @@ export async function openLiveCatalog (
   startReloading()
   logScopedPrimitives(catalog.current, log)
 
+  function noteChange (): void {
+    isDirty = true
+    startReloading()
+  }
+
   async function loadFirst (): Promise<LoadedCatalog> {
     try {
       return await loader.load()
@@ -127,6 +135,7 @@ export async function openLiveCatalog (
   async function reloadWhileDirty (): Promise<void> {
     if (!isDirty || isClosed) return
     isDirty = false
+    timers.clear(retryTimer)
     if (mustForget) folder.forget()
     mustForget = false
     await reloadOnce()
@@ -176,7 +185,11 @@ export async function openLiveCatalog (
     const problems = error instanceof CatalogError ? error.problems : undefined
     const failure = { at: clock.now(), problem: problems?.[0] }
     reloads = { ...reloads, failed: reloads.failed + 1, failure }
-    observer?.failed(problems ?? [{ file: '', place: '', rule: messageOf(error) }])
+    const told = problems ?? [{ file: '', place: '', rule: messageOf(error) }]
+    observer?.failed(told)
+    if (told.some(({ rule }) => PASSING.test(rule))) {
+      retryTimer = timers.setTimeout(noteChange, RETRY_MS).unref()
+    }
     // The message of a CatalogError has the problems too, and its stack has its message.
     return { catalog: folder.name, ...problems === undefined ? { err: error } : { problems } }
   }
@@ -197,11 +210,11 @@ export async function openLiveCatalog (
     get reloads () { return reloads },
     reload () {
       mustForget = true
-      isDirty = true
-      startReloading()
+      noteChange()
     },
     async close () {
       isClosed = true
+      timers.clear(retryTimer)
       lists.close()
       await stopWatching()
       await announcer.settle()
