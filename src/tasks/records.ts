@@ -6,7 +6,7 @@ import { random } from '../base/time.ts'
 import { Limit, ShareUsed } from '../limits/limits.ts'
 import { TaskNotReadable } from '../protocol/errors.ts'
 import { isTerminal } from '../protocol/tasks.ts'
-import { createShares, EMPTY_VALUE, type Shares } from '../store/records/shares.ts'
+import { createShares, toMarkValue, type Shares } from '../store/records/shares.ts'
 import { newMark, retryOutage, type OutageOptions } from '../store/records/lost-replies.ts'
 import { createRemovals, type Removals } from '../store/records/removals.ts'
 import {
@@ -98,20 +98,18 @@ export class TaskRecords {
    * is removed.
    */
   async create (key: TaskKey, record: TaskRecord): Promise<CreatedTask> {
-    const [place, { network }] = [toPlace(key), record]
+    const { network, mark } = record
     const isReserved = await this.#reserve(key, record)
     try {
       const created = await this.#create(key, record)
-      // An earlier call of this name that took the place may have failed, and may be removing it.
-      if (!isReserved) await this.#places.keep(network, place, toPlaceLifetime(record))
+      if (!isReserved) await this.#places.takeOver(network, toPlace(key), mark, toPlaceLifetime(record))
       return created
     } catch (error) {
       // The place would count until the time limit of the task.
-      const isLate = error instanceof StoreUnavailable
-      await this.#places.withdraw(network, place, async () => await this.#isOver(key), isLate)
+      await this.#withdraw(key, record, error)
       // A repetition of the call may create the record of its name meanwhile.
-      const isOwn = (stored: StateRecord) => this.#open(key.entry, stored)?.record.mark === record.mark
-      if (isLate) this.#removals.add(key.state, isOwn)
+      const isOwn = (stored: StateRecord) => this.#open(key.entry, stored)?.record.mark === mark
+      if (error instanceof StoreUnavailable) this.#removals.add(key.state, isOwn)
       throw error
     }
   }
@@ -144,12 +142,6 @@ export class TaskRecords {
       return { ...await retryOutage(async () => await this.#recognize(key, record), LOST_REPLY), isInDoubt }
     }
     return { record, version: created.version, isInDoubt }
-  }
-
-  /** Whether no task of this name needs its place. */
-  async #isOver (key: TaskKey): Promise<boolean> {
-    const stored = await this.read(key)
-    return stored === undefined || (isTerminal(stored.record.status) && stored.record.undo !== 'due')
   }
 
   /**
@@ -242,18 +234,26 @@ export class TaskRecords {
    * Takes one of the owner's places for unfinished tasks. Resolves to whether the place was free.
    */
   async #reserve (key: TaskKey, record: TaskRecord): Promise<boolean> {
-    const { network } = record
-    const [name, limit] = [toPlace(key), this.#unfinished]
-    const place = await this.#places.create(network, name, EMPTY_VALUE, toPlaceLifetime(record), limit.max)
+    const { network, mark } = record
+    const limit = this.#unfinished
+    const lifetime = { ...toPlaceLifetime(record), mark }
+    const place = await this.#places.create(network, toPlace(key), toMarkValue(mark), lifetime, limit.max)
       .catch(async (error: unknown) => {
         if (error instanceof ShareUsed) throw limit.refusal('network', error.network)
-        if (error instanceof StoreUnavailable) {
-          await this.#places.withdraw(network, name, async () => await this.#isOver(key), true)
-        }
+        await this.#withdraw(key, record, error)
         throw error
       })
     if (place === 'full') throw limit.refusal('principal')
     return place !== 'taken'
+  }
+
+  /** Removes what this attempt has taken of the owner's places, if no task of the name needs it. */
+  async #withdraw (key: TaskKey, { network, mark }: TaskRecord, error: unknown): Promise<void> {
+    const isOver = async () => {
+      const stored = await this.read(key)
+      return stored === undefined || (isTerminal(stored.record.status) && stored.record.undo !== 'due')
+    }
+    await this.#places.withdraw(network, toPlace(key), mark, isOver, error instanceof StoreUnavailable)
   }
 }
 
@@ -280,7 +280,7 @@ function toPlaceLifetime (record: TaskRecord): RecordLifetime & { readonly endsA
   return { idleMs: endsAt - createdAt, endsAt }
 }
 
-/** Names an empty record that exists until the task ends. */
+/** Names a record with a mark that exists until the task ends. */
 function toPlace ({ id, state }: TaskKey): StateKey {
   return { owner: `open-${state.owner}`, name: id }
 }

@@ -45,7 +45,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a lost reply to the creation of a task makes a ghost',
     edits: [
       [FIRST_RUN, 'error instanceof StoreUnavailable && this.#options.rule.mayRerun', 'false'],
-      ['tasks/records.ts', 'if (isLate) this.#removals.add(key.state, isOwn)', '']
+      ['tasks/records.ts', 'if (error instanceof StoreUnavailable) this.#removals.add(key.state, isOwn)', '']
     ]
   },
   {
@@ -194,7 +194,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'two first calls of one key both run',
     edits: [[
-      RECORDS, 'current?.record.mark === record.mark && await this.replace', 'current && await this.replace'
+      RECORDS, '(mark === record.mark || isAdopted)', "(mark !== '' || isAdopted)"
     ]]
   },
   {
@@ -212,7 +212,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a repetition frees the place of the first call',
-    edits: [[RECORDS, 'await this.#isOver(key), isLate)', 'key !== undefined, isLate)']]
+    edits: [
+      [RECORDS, 'mark, isOver, error', 'mark, async () => isOver !== null, error'],
+      ['store/records/shares.ts', 'return value.bytes.toString() === mark', "return value !== null || mark === ''"]
+    ]
   },
   {
     name: 'the place of a network is not given back after the loss of a replica',

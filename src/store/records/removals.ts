@@ -12,7 +12,7 @@ const MAX_PENDING = 1000
 export type Removals = ReturnType<typeof createRemovals>
 
 /** Whether the record is to be removed. */
-export type IsUnwanted = (record: StateRecord) => boolean | Promise<boolean>
+type IsUnwanted = (record: StateRecord) => boolean | Promise<boolean>
 
 /** @param pausesMs replaces PAUSES_MS in tests. */
 export function createRemovals (store: StateStore, pausesMs: readonly number[] = PAUSES_MS) {
@@ -52,6 +52,10 @@ export function createRemovals (store: StateStore, pausesMs: readonly number[] =
     /** Removes the record if it is unwanted: now, or in the background if the store is away. */
     async removeNow (key: StateKey, isUnwanted: IsUnwanted): Promise<void> {
       await removeIf(key, isUnwanted).catch(() => add(key, isUnwanted))
+    },
+    /** Removes the record once it is unwanted: now, or in the background. */
+    async removeSoon (key: StateKey, isUnwanted: IsUnwanted): Promise<void> {
+      if (!await removeIf(key, isUnwanted).catch(() => false)) add(key, isUnwanted)
     }
   }
 }

@@ -3,13 +3,15 @@
 
 import { hash } from 'node:crypto'
 import { ShareUsed } from '../../limits/limits.ts'
-import { retryOutage, type OutageOptions } from './lost-replies.ts'
-import { createRemovals, type IsUnwanted } from './removals.ts'
-import type { RecordLifetime, StateKey, StateStore, StateValue } from './state-store.ts'
+import { newMark, retryOutage, type OutageOptions } from './lost-replies.ts'
+import { createRemovals } from './removals.ts'
+import type { RecordLifetime, StateKey, StateRecord, StateStore, StateValue } from './state-store.ts'
 
 interface PlacedLifetime extends RecordLifetime {
   /** How long the place of the record is taken, in milliseconds. As long as an unused record by default. */
   readonly placeMs?: number
+  /** Names the attempt in its place. Random by default. */
+  readonly mark?: string
 }
 
 export type Shares = ReturnType<typeof createShares>
@@ -22,10 +24,11 @@ const NO_LIMIT = 2_147_483_647
 export const EMPTY_VALUE = { bytes: Buffer.alloc(0) }
 
 /**
- * A place is an empty record of the same name and lifetime, under an owner derived from the network. Uses of
- * the record do not extend its place, because that would cost each use another write. So a share limits what
- * a network creates within one idle lifetime; records that it keeps in use for longer count only against the
- * limit of their owner. A network of `undefined` needs no places.
+ * A place is a record of the same name and lifetime, under an owner derived from the network. It has only the
+ * mark of the attempt that took it: one that fails removes no place of another. Uses of the record do not
+ * extend its place, because that would cost each use another write. So a share limits what a network creates
+ * within one idle lifetime; records that it keeps in use for longer count only against the limit of their
+ * owner. A network of `undefined` needs no places.
  *
  * @param purpose what the records are, as part of the owner of their places.
  * @param share how many places one network has.
@@ -38,14 +41,14 @@ export function createShares (store: StateStore, purpose: string, share: number)
     owner: `${purpose}-of-${hash('sha256', network, 'base64url')}`, name
   })
 
-  /** A place is unwanted without its record, whoever took it. */
-  const isWithout = (key: StateKey) => async () => await store.peek(key) === undefined
+  const isGone = async (key: StateKey) => await store.peek(key) === undefined
 
-  /** Writes a record that a removal may have read before: the removal then leaves it. */
-  async function rewrite (key: StateKey, lifetime: RecordLifetime): Promise<void> {
+  /** Takes over a record that another attempt may be removing: the removal has read another version. */
+  async function takeOver (key: StateKey, mark: string, lifetime: RecordLifetime): Promise<void> {
     const record = await store.peek(key)
-    if (record !== undefined && await store.replace(key, record.version, EMPTY_VALUE, lifetime)) return
-    await store.create(key, EMPTY_VALUE, lifetime, NO_LIMIT)
+    const value = toMarkValue(mark)
+    if (record !== undefined && await store.replace(key, record.version, value, lifetime)) return
+    await store.create(key, value, lifetime, NO_LIMIT)
   }
 
   return {
@@ -55,28 +58,28 @@ export function createShares (store: StateStore, purpose: string, share: number)
      */
     async create (
       network: string | undefined, key: StateKey, value: StateValue,
-      { placeMs, ...lifetime }: PlacedLifetime, limit: number, outage: OutageOptions = ONCE
+      { placeMs, mark = newMark(), ...lifetime }: PlacedLifetime, limit: number, outage: OutageOptions = ONCE
     ): ReturnType<StateStore['create']> {
       const createRecord = async () => await store.create(key, value, lifetime, limit)
       if (network === undefined) return await retryOutage(createRecord, outage)
       const place = toPlace(network, key)
       const placeLifetime = { ...lifetime, idleMs: placeMs ?? lifetime.idleMs }
+      const isLeft = async (record: StateRecord) => hasMark(record, mark) && await isGone(key)
       let attempts = 0
       try {
         const outcome = await retryOutage(async () => {
           attempts++
-          return await store.create(place, EMPTY_VALUE, placeLifetime, share)
+          return await store.create(place, toMarkValue(mark), placeLifetime, share)
         }, outage)
         if (outcome === 'full') throw new ShareUsed(network, share)
         const record = await retryOutage(createRecord, outage)
-        if (record === 'full') await removals.removeNow(place, isWithout(key))
-        // Another attempt that took the place may have failed, and may be removing it.
-        else if (record !== 'taken' && outcome === 'taken') await rewrite(place, placeLifetime)
+        if (record === 'full') await removals.removeNow(place, isLeft)
+        else if (record !== 'taken' && outcome === 'taken') await takeOver(place, mark, placeLifetime)
         // An attempt whose reply was lost may still take the place, when the record has gone.
-        if (attempts > 1) removals.add(place, isWithout(key))
+        if (attempts > 1) removals.add(place, isLeft)
         return record
       } catch (error) {
-        if (attempts > 1 || !(error instanceof ShareUsed)) removals.add(place, isWithout(key))
+        if (attempts > 1 || !(error instanceof ShareUsed)) removals.add(place, isLeft)
         throw error
       }
     },
@@ -94,38 +97,49 @@ export function createShares (store: StateStore, purpose: string, share: number)
       await store.delete(key)
       if (network !== undefined) await store.delete(toPlace(network, key))
     },
-    /** Rewrites a record that another call has created: if that fails, it removes the record. */
-    async keep (network: string | undefined, key: StateKey, lifetime: RecordLifetime): Promise<void> {
-      await rewrite(key, lifetime)
-      if (network !== undefined) await rewrite(toPlace(network, key), lifetime)
+    /** Takes over a record that has only a mark, and its place: those that took them may remove them. */
+    async takeOver (
+      network: string | undefined, key: StateKey, mark: string, lifetime: RecordLifetime
+    ): Promise<void> {
+      await Promise.all([
+        takeOver(key, mark, lifetime),
+        network === undefined ? undefined : takeOver(toPlace(network, key), mark, lifetime)
+      ])
     },
     /**
-     * Removes an empty record that is unwanted, and its place. Does not reject.
+     * Removes a record that has only this mark, and its place, once it is unwanted. Does not reject.
      * @param isLate whether a write whose reply was lost may still create one of them.
      */
     async withdraw (
-      network: string | undefined, key: StateKey, isUnwanted: IsUnwanted, isLate: boolean
+      network: string | undefined, key: StateKey, mark: string, isUnwanted: () => Promise<boolean>,
+      isLate: boolean
     ): Promise<void> {
-      const remove = isLate ? removals.add : removals.removeNow
-      if (network !== undefined) {
-        const isWithoutRecord = isWithout(key)
-        // The place is read first: then no later call has it when its record goes.
-        await remove(toPlace(network, key), async () => (
-          await removals.removeIf(key, isUnwanted) || await isWithoutRecord()
-        ))
-      }
-      if (network === undefined || isLate) await remove(key, isUnwanted)
+      const isLeft = async (record: StateRecord) => hasMark(record, mark) && await isUnwanted()
+      if (isLate) removals.add(key, isLeft)
+      if (network === undefined) return isLate ? undefined : await removals.removeNow(key, isLeft)
+      // The place is read first: then no later call has it when its record goes.
+      const isPlaceLeft = async (place: StateRecord) => (
+        hasMark(place, mark) && (await removals.removeIf(key, isLeft) || await isGone(key))
+      )
+      const remove = isLate ? removals.add : removals.removeSoon
+      await remove(toPlace(network, key), isPlaceLeft)
     },
     /** Lets the place of a record end this long from now, in milliseconds. */
     async shorten (network: string | undefined, key: StateKey, ms: number): Promise<void> {
       if (network === undefined) return
       const place = toPlace(network, key)
       const record = await store.peek(place)
-      if (record !== undefined) await store.replace(place, record.version, EMPTY_VALUE, { idleMs: ms })
+      if (record !== undefined) await store.replace(place, record.version, record.value, { idleMs: ms })
     },
     /** Frees the place of a record that does not exist any more. Does not reject. */
     async free (network: string | undefined, key: StateKey): Promise<void> {
-      if (network !== undefined) await removals.removeNow(toPlace(network, key), isWithout(key))
+      if (network === undefined) return
+      await removals.removeNow(toPlace(network, key), async () => await isGone(key))
     }
   }
 }
+
+/** Returns the value of a record that has only the mark of the attempt that created it. */
+export function toMarkValue (mark: string): StateValue { return { bytes: Buffer.from(mark) } }
+
+function hasMark ({ value }: StateRecord, mark: string): boolean { return value.bytes.toString() === mark }

@@ -137,6 +137,31 @@ t.test('a creation that fails leaves the place of a record that exists', async (
   t.strictSame([...(await store.list(places)).keys()], ['a'])
 })
 
+t.test('a creation that fails removes no place that another one has just taken', async (t) => {
+  const time = new VirtualTime(t)
+  const store = createMemoryStateStore()
+  let goOn: (() => void) | undefined
+  let isFirst = true
+  const { create, owners } = open(t, {
+    ...store,
+    async create (...args) {
+      if (isFirst) {
+        isFirst = false
+        throw new StoreUnavailable(new Error('refused'))
+      }
+      if (args[0].owner === 'anonymous') await new Promise<void>((resolve) => { goOn = resolve })
+      return await store.create(...args)
+    }
+  })
+  await t.rejects(create(HERE, 'a'), StoreUnavailable)
+  const creating = create(HERE, 'a')
+  await time.during(timers.pause(5000), 6000)
+  goOn?.()
+  t.type(await time.during(creating, 1000), 'object')
+  const [places = ''] = owners
+  t.strictSame([...(await store.list(places)).keys()], ['a'])
+})
+
 t.test('a place that a failed creation is about to remove stays if a later one has it', async (t) => {
   const time = new VirtualTime(t)
   const store = createMemoryStateStore()
