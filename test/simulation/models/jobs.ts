@@ -272,13 +272,14 @@ export class Jobs {
     if (missing.length > 0) this.#world.fail(`the result of ${name} lacks ${missing.join()}`)
   }
 
-  #checkFailure ({ name, tool, program, run, hasStrayed = false }: Job, { error }: TaskView): void {
+  #checkFailure ({ name, tool, program, runs, hasStrayed = false }: Job, { error }: TaskView): void {
     const reason = error?.message ?? ''
     const { losses } = this.#cluster
     const isShort = SHORT.has(tool)
     // A replica may be lost after it has written that it calls the handler, and before it does.
-    const isInterrupted = run?.hasLeft !== true || losses > run.losses ||
-      !this.#cluster.isUndisturbed(run.process, run.at)
+    const isInterrupted = runs.size === 0 || [...runs.values()].some((run) => (
+      run.hasLeft !== true || losses > run.losses || !this.#cluster.isUndisturbed(run.process, run.at)
+    ))
     const isExpected = (/within/.test(reason) && isShort) ||
       (/does not do what it did before/.test(reason) && hasStrayed) ||
       (/changed/.test(reason) && tool === 'strict') ||

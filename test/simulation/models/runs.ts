@@ -180,8 +180,8 @@ export class Runs {
     // The task has left the replica in order, or does so: this is no loss.
     if (this.#cluster.isCurrentStopping) return
     const crashes = ++job.crashes[by]
-    // An operator who lets it run again begins the count anew.
-    if (crashes > MAX_CRASHES * (1 + job.retries)) {
+    // An operator who lets it run again begins the count anew. A repetition of the call may begin beside it.
+    if (crashes > MAX_CRASHES * (1 + job.retries) + job.copies - 1) {
       this.#world.fail(`the ${by} of ${name} has ended ${crashes} replicas`)
     }
   }
