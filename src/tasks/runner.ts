@@ -174,7 +174,7 @@ export class TaskRunner {
 
   /** @param takenAt when the entry was taken at the earliest, monotonic. @param time by the store's clock. */
   async #takeUp (key: TaskKey, takenAt: number, time: number): Promise<void> {
-    const { records, dueTimes, transitions, leaseMs, log } = this.#dependencies
+    const { records, transitions, leaseMs, log } = this.#dependencies
     try {
       const stored = await records.read(key)
       // The process was paused: another replica may have taken the entry, and runs the task.
@@ -183,11 +183,7 @@ export class TaskRunner {
       if (stored?.record.isRunning === true && lastSeenAt(stored.record) > time - leaseMs / 10) return
       if (stored !== undefined) await this.#takeUpRecord(key, stored)
       else if (await records.exists(key)) await this.#leave(key, 'sealed')
-      else {
-        await dueTimes.remove(key.entry)
-        // A call may have created the record of its name meanwhile: the task would have no due time.
-        if (await records.exists(key)) await transitions.hold(key, 0)
-      }
+      else await transitions.insist(async () => await transitions.removeDue(key))
     } catch (err) {
       if (err instanceof TaskNotReadable) return await this.#leave(key, 'newer')
       // The task is due again after the lease.

@@ -85,6 +85,13 @@ export class Transitions {
     await this.#setDue(key, this.#dependencies.leaseMs, generation)
   }
 
+  /** Removes the due time of a task that does not exist. Whoever has no answer must repeat it. */
+  async removeDue (key: TaskKey): Promise<void> {
+    await this.#dependencies.dueTimes.remove(key.entry)
+    // A call may have created the record of its name meanwhile: the task would have no due time.
+    if (await this.#dependencies.records.exists(key)) await this.hold(key, 0)
+  }
+
   /** Repeats the work for as long as the store is away. */
   async insist<T> (work: () => Promise<T>): Promise<T> { return await this.#attempt(true, work) }
 

@@ -2,10 +2,14 @@
 
 import t from 'tap'
 import { timers } from '../../src/base/time.ts'
+import type { ToolRuns } from '../../src/request/pipeline/seams.ts'
 import type { TaskEvent } from '../../src/tasks/events.ts'
 import type { TaskKey } from '../../src/tasks/records.ts'
 import { TaskRun, type TaskRunDependencies } from '../../src/tasks/run.ts'
+import { TaskRunner, type TaskRunnerDependencies } from '../../src/tasks/runner.ts'
+import { Transitions, type TransitionDependencies } from '../../src/tasks/transitions.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
+import { StoreUnavailable } from '../../src/store/records/state-store.ts'
 import { LEASE_MS, openWorld, question } from './replicas.ts'
 import { RUNNING } from './transition-cases.ts'
 
@@ -202,6 +206,52 @@ t.test('a replica that looks late leaves the undo alone that another one has beg
     for (const replica of [first, other]) replica.kill()
   }
   t.ok(pauses > 1, `${pauses}`)
+})
+
+t.test('a due time that is removed while a call creates its record is set again', async (t) => {
+  for (const lost of ['remove', 'exists', 'set', 'nothing'] as const) {
+    const time = new VirtualTime(t)
+    const done: string[] = []
+    let looks = 0
+    let fault: string | undefined = lost
+    const operate = (name: string) => {
+      done.push(name)
+      if (name !== fault) return
+      fault = undefined
+      throw new StoreUnavailable(new Error('no answer in time'))
+    }
+    const dueTimes = {
+      take: async () => ({ entries: looks++ === 0 ? [KEY.entry] : [], nextInMs: undefined, now: time.now }),
+      remove: async () => operate('remove'),
+      async set () {
+        operate('set')
+        return time.now
+      }
+    }
+    const records = {
+      read: async () => undefined,
+      // The record is there once its due time was removed.
+      async exists () {
+        const isCreated = done.includes('remove')
+        if (isCreated) operate('exists')
+        return isCreated
+      }
+    }
+    const storeClock = { note () {}, now: () => time.now }
+    const shared = { leaseMs: LEASE_MS, storeClock, dueTimes, records }
+    const transitions = new Transitions({
+      ...shared, isClosing: () => false, onDue () {}
+    } as unknown as TransitionDependencies)
+    const runner = new TaskRunner({
+      ...shared, transitions, log: { warn () {} }, reports: { hasLeft: false }, isUsed: () => true
+    } as unknown as TaskRunnerDependencies)
+    runner.start({} as ToolRuns)
+    await time.during(timers.pause(LEASE_MS), 2 * LEASE_MS)
+    runner.close()
+    const isRepeated = lost !== 'nothing'
+    t.equal(done.at(-1), 'set', lost)
+    t.equal(done.filter((name) => name === 'remove').length, isRepeated ? 2 : 1, done.join())
+  }
 })
 
 t.test('a creation that took long begins a new lease: the first renewal would come too late', async (t) => {

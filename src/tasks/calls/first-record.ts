@@ -31,7 +31,7 @@ export interface FirstRunOptions {
   readonly relayed: ClientCapabilities | undefined
 }
 
-interface FirstRecordDependencies extends Pick<TransitionDependencies, 'records' | 'dueTimes' | 'leaseMs'> {
+interface FirstRecordDependencies extends Pick<TransitionDependencies, 'records' | 'leaseMs'> {
   readonly transitions: Transitions
 }
 
@@ -70,11 +70,11 @@ export async function exchangeTokens (
 
 /** Creates the record. Rejects as `create` of the records does. */
 export async function storeFirst (
-  { records, dueTimes, transitions, leaseMs }: FirstRecordDependencies, { key, heldAt }: HeldCall,
+  { records, transitions, leaseMs }: FirstRecordDependencies, { key, heldAt }: HeldCall,
   record: TaskRecord
 ): Promise<CreatedTask> {
   const created = await records.create(key, record).catch(async (error: unknown) => {
-    if (error instanceof LimitReached) await dueTimes.remove(key.entry)
+    if (error instanceof LimitReached) await transitions.removeDue(key)
     throw error
   })
   // The creation was slow: the first renewal could come after the lease. After the lease a replica that found

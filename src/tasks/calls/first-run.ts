@@ -19,9 +19,8 @@ import type { TaskRecord } from '../record.ts'
 import { TaskTaken, type CreatedTask } from '../records.ts'
 import { TaskLost } from '../no-outcome.ts'
 import { TaskRun, type TaskRunDependencies } from '../run.ts'
-import type { TransitionDependencies } from '../transitions.ts'
 
-export interface TaskStartDependencies extends TaskRunDependencies, Pick<TransitionDependencies, 'dueTimes'> {
+export interface TaskStartDependencies extends TaskRunDependencies {
   /** How long a handler may take before its call becomes a task, in milliseconds. */
   readonly graceMs: number
   readonly waiters: CallWaiters
