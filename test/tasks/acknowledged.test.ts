@@ -5,11 +5,15 @@ import { ANONYMOUS } from '../../src/access/principal.ts'
 import { timers } from '../../src/base/time.ts'
 import { StoreUnavailable, type StateValue } from '../../src/store/records/state-store.ts'
 import { createLocalBroadcast } from '../../src/store/changes/local-broadcast.ts'
+import { TaskAccess, type TaskAccessDependencies } from '../../src/tasks/access.ts'
+import type { TaskEvent } from '../../src/tasks/events.ts'
 import { createTaskFollowers } from '../../src/tasks/followers.ts'
+import type { StoredTask, TaskKey } from '../../src/tasks/records.ts'
 import { TaskWatches } from '../../src/tasks/watches.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { FakeSink } from '../store/changes/fake-sink.ts'
 import { LEASE_MS, openWorld, question } from './replicas.ts'
+import { ASKING, NOW, OVER, RUNNING } from './transition-cases.ts'
 
 t.test('tasks/get tells of an end once a failover cannot undo it', async (t) => {
   const time = new VirtualTime(t)
@@ -25,6 +29,32 @@ t.test('tasks/get tells of an end once a failover cannot undo it', async (t) => 
   const other = world.openReplica('other')
   const task = await time.during(other.ask('tasks/get', { taskId: id }), 10_000)
   t.match(task, { status: 'completed', result: 'done' })
+})
+
+t.test('tasks/get tells of a question once a failover cannot undo it, and of work at once', async (t) => {
+  const key: TaskKey = { id: 'task', state: { owner: 'tasks', name: 'task' }, entry: 'tasks/task' }
+  for (const record of [ASKING, OVER, RUNNING]) {
+    const confirmed: string[] = []
+    // The first version is lost by a failover. The next read tells of the one before it.
+    const versions = [{ record, version: 'lost' }, { record: RUNNING, version: 'kept' }]
+    const access = new TaskAccess({
+      records: {
+        keyOf: () => key,
+        read: async () => versions.shift(),
+        async confirm (_: TaskKey, version: string) {
+          confirmed.push(version)
+          return version !== 'lost'
+        }
+      },
+      storeClock: { now: () => NOW },
+      transitions: {
+        apply: async (_: TaskKey, __: TaskEvent, { from }: { from: StoredTask }) => from
+      },
+      snapshot: () => ({ view: () => ({ tool: () => ({}) }) })
+    } as unknown as TaskAccessDependencies)
+    t.match(JSON.parse(`{${await access.get(ANONYMOUS, key.id)}}`), { status: 'working' })
+    t.strictSame(confirmed, record === RUNNING ? [] : ['lost'], record.status)
+  }
 })
 
 t.test('a stream tells of an end once a failover cannot undo it', async (t) => {
