@@ -265,6 +265,21 @@ export const MUTATIONS: readonly Mutation[] = [
       RUNNER, 'stored?.record.isRunning === true && lastSeenAt(stored.record) > time - leaseMs / 10',
       'time < 0'
     ]]
+  },
+  {
+    name: 'an undo that has begun elsewhere is taken for lost',
+    edits: [[RUNNER, 'return Math.max(updatedAt, claimedAt)', 'return claimedAt > 0 ? updatedAt : 0']]
+  },
+  {
+    name: 'the late news of an ended run stops the next one',
+    edits: [[RUNNER, 'run !== undefined && run.number <= number', 'run !== undefined && number >= 0']]
+  },
+  {
+    name: 'a look removes the due time of a record that was created meanwhile',
+    edits: [[
+      TRANSITIONS, 'if (await this.#dependencies.records.exists(key)) await this.hold(key, 0)',
+      'await this.#dependencies.records.exists(key)'
+    ]]
   }
 ]
 
