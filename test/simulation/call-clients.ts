@@ -84,7 +84,9 @@ export class CallClients {
   ): Promise<void> {
     const { cluster, orders } = this.#parts
     const number = this.#orders++
-    const [key, caller] = hasKey ? [`key-${number}`, `caller-${who}`] : ['free', 'all']
+    const [key, caller] = hasKey
+      ? [`${isHasty ? 'hasty' : 'key'}-${number}`, `caller-${who}`]
+      : ['free', 'all']
     const headers: { [name: string]: string } = hasKey ? { 'idempotency-key': key } : {}
     const id = hasKey ? `order-${number}` : 'same'
     const args = { key, caller, ms, fails: fails && hasKey }

@@ -98,7 +98,10 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      do: fc.constant('rounds'), ms: fc.oneof(below(500), below(4000)), count: fc.integer({ min: 2, max: 8 })
+      do: fc.constant('rounds'),
+      ms: fc.oneof(below(500), below(4000)),
+      count: fc.integer({ min: 2, max: 8 }),
+      isBeside: fc.boolean()
     })
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('both', 'fail'), ms: short }) },
@@ -136,6 +139,19 @@ const act = fc.oneof(
       copies: fc.constant(1)
     })
   },
+  // It sleeps during a deploy.
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('begin'),
+      tool: fc.constant('strict'),
+      who,
+      program: fc.tuple(
+        fc.record({ do: fc.constant('sleep'), ms: below(40_000) }),
+        fc.record({ do: fc.constant('step'), ms: short })
+      )
+    })
+  },
   // One key for two tools, or of two callers.
   {
     weight: 1,
@@ -156,6 +172,18 @@ const act = fc.oneof(
       program,
       copies: fc.integer({ min: 2, max: 3 }),
       apartMs: fc.oneof(fc.constant(0), below(100), long)
+    })
+  },
+  // A plain client repeats its call after it was told the result.
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('begin'),
+      tool: fc.constantFrom('slow', 'gentle'),
+      who,
+      program: fc.array(operation, { minLength: 1, maxLength: 2 }),
+      copies: fc.constant(2),
+      apartMs: fc.integer({ min: 10_000, max: 50_000 })
     })
   },
   {
@@ -206,8 +234,13 @@ const act = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      do: fc.constantFrom('pause', 'pause', 'cut', 'away'), ms: fc.integer({ min: 9000, max: 21_000 })
+      do: fc.constantFrom('pause', 'pause', 'cut'), ms: fc.integer({ min: 9000, max: 21_000 })
     })
+  },
+  // Longer than a task is left to the replicas with its code.
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('away'), ms: fc.integer({ min: 18_000, max: 40_000 }) })
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('split'), ms: long, isLost: fc.boolean() }) },
   {
@@ -231,7 +264,7 @@ const command = fc.tuple(fc.record({ after: fc.oneof(below(50), short, long), re
 const snag: fc.Arbitrary<Snag> = fc.record({
   on: fc.constantFrom(...OPERATIONS, 'due', 'take'),
   nth: fc.oneof(below(20), below(150)).map((index) => index + 1),
-  pauseMs: fc.oneof(below(100), below(9000), fc.integer({ min: 9000, max: 21_000 })),
+  pauseMs: fc.oneof(below(100), fc.integer({ min: 2000, max: 7000 }), fc.integer({ min: 9000, max: 21_000 })),
   next: fc.constantFrom('nothing', 'kill', 'cut', 'cut'),
   afterMs: fc.oneof(below(100), below(4000)),
   forMs: below(30_000)

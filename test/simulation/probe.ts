@@ -6,8 +6,11 @@ export type Operation =
   | { readonly do: 'step', readonly ms: number, readonly isOnce?: boolean, readonly heeds?: boolean }
   /** Two steps at once. */
   | { readonly do: 'both', readonly ms: number }
-  /** Steps one after another, with a pause of this length before each. */
-  | { readonly do: 'rounds', readonly ms: number, readonly count: number }
+  /**
+   * Steps with a pause of this length before each.
+   * @param isBeside whether a step begins though those before it are not acknowledged.
+   */
+  | { readonly do: 'rounds', readonly ms: number, readonly count: number, readonly isBeside?: boolean }
   /** A step that fails. The handler catches that, and goes on. */
   | { readonly do: 'fail', readonly ms: number }
   | { readonly do: 'sleep', readonly ms: number }

@@ -46,6 +46,7 @@ export async function runPlan (plan: Plan, releases: Releases): Promise<RunOutco
     const orders = new Orders(world, cluster, state.records)
     const streams = new Streams(world, jobs)
     state.onWrite = (text) => jobs.records.check(text)
+    state.onSooner = (entry, soonerMs) => jobs.records.checkSooner(entry, soonerMs)
     const probe = createProbe(world, { cluster, jobs, ledgers, orders })
     Reflect.set(globalThis, Symbol.for('trivet.simulation'), probe)
     const commands = new Commands(

@@ -35,6 +35,8 @@ export class SimulatedState {
   #versions = 0
   /** Called with the entry or the key of each write. */
   onWrite: (text: string) => void = () => {}
+  /** Called when an earlier generation makes an entry due sooner. */
+  onSooner: (entry: string, soonerMs: number) => void = () => {}
 
   constructor (world: World) {
     this.#world = world
@@ -101,8 +103,13 @@ export class SimulatedState {
   async setDue (
     entry: string, inMs: number, generation: number, lateMs = inMs
   ): Promise<Outcome<number>> {
+    const before = this.dueTimes.get(entry)
     const value = await this.#times.set(entry, Math.ceil(inMs), generation, Math.ceil(lateMs))
     await this.#copyTimes()
+    const soonerMs = (before?.at ?? 0) - (this.dueTimes.get(entry)?.at ?? 0)
+    if (before !== undefined && before.generation > generation && soonerMs > 0) {
+      this.onSooner(entry, soonerMs)
+    }
     this.onWrite(entry)
     return { value, isDurable: () => this.dueTimes.isDurable(entry) }
   }

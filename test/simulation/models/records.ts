@@ -73,6 +73,14 @@ export class SeenRecords {
     this.#checkDurable(entry)
   }
 
+  /** Checks that an earlier generation cuts no lease. */
+  checkSooner (entry: string, soonerMs: number): void {
+    const record = this.#open(entry, this.#state.records.get(entry)?.bytes)
+    if (record?.isRunning === true) {
+      this.#world.fail(`${entry} runs, and an earlier generation has cut its lease by ${soonerMs} ms`)
+    }
+  }
+
   #checkDurable (entry: string): void {
     const stored = this.#state.records.getDurable(entry)
     const record = this.#open(entry, stored?.bytes)

@@ -61,10 +61,14 @@ export async function follow ({ job, program }: Arguments, ctx: Context, run: st
       case 'step': await step(key, operation.ms, operation); break
       case 'both': await Promise.all([step(first, operation.ms), step(second, 2 * operation.ms)]); break
       case 'rounds': {
-        for (let round = 0; round < operation.count; round++) {
-          await probe().pause(operation.ms)
+        const { ms, count, isBeside = false } = operation
+        const begin = async (round: number, pauseMs: number) => {
+          await probe().pause(pauseMs)
           await step(`${key}-${round}`, 0)
         }
+        const rounds = Array.from({ length: count }, (_, round) => round)
+        if (isBeside) await Promise.all(rounds.map(async (round) => await begin(round, (round + 1) * ms)))
+        else for (const round of rounds) await begin(round, ms)
         break
       }
       case 'fail': await fail(key, operation.ms); break
