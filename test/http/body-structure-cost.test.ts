@@ -20,10 +20,12 @@ const MAX_RATIO = 4
 const MAX_OTHER_RATIO = 5
 /** The best run counts: other work of the machine, and of the collector, makes others longer. */
 const [TEXT_RUNS, MAX_RUNS, PAUSE_MS] = [8, 24, 50]
-/** The members and values of the envelope. */
-const REST = 60
-const { maxBodyCombinations, maxBodyValues } = CONSTANTS
-const [NAMES, VALUES] = [maxBodyCombinations - REST, maxBodyValues - REST]
+/** What is left beside the envelope. */
+const WEIGHT = CONSTANTS.maxBodyWeight - 1000
+const most = (weight: number) => Math.floor(WEIGHT / weight)
+/** Texts under new names, and objects of one new name. */
+const [MEMBERS, NAMES] = [most(23), most(21)]
+const [TEXTS, OPENINGS] = [most(5), most(3)]
 
 type Part = (index: number) => string
 
@@ -39,24 +41,25 @@ const longList = (part: string) => `{"list":[${part},${`${part},`.repeat(SIZE / 
 
 /** What is accepted, as much as may be. */
 const ACCEPTED: { readonly [shape: string]: () => string } = {
-  'new names': () => members(NAMES, (i) => `"k${i}":"x"`),
-  'short names': () => members(NAMES, (i) => `"${i.toString(36)}z":"x"`),
-  'long names': () => members(NAMES, (i) => `"${'k'.repeat(90)}${i}":"x"`),
-  'names that are indexes': () => members(NAMES, (i) => `"${i}":"x"`),
-  'names that are scattered indexes': () => members(NAMES, (i) => `"${i * 997 + 1_000_000}":"x"`),
-  'escaped names': () => members(NAMES, (i) => `"\\u0000${i}":"x"`),
-  'one name': () => members(NAMES, () => '"a":"x"'),
+  'new names': () => members(MEMBERS, (i) => `"k${i}":"x"`),
+  'short names': () => members(MEMBERS, (i) => `"${i.toString(36)}z":"x"`),
+  'long names': () => members(MEMBERS, (i) => `"${'k'.repeat(90)}${i}":"x"`),
+  'names that are indexes': () => members(MEMBERS, (i) => `"${i}":"x"`),
+  'names that are scattered indexes': () => members(MEMBERS, (i) => `"${i * 997 + 1_000_000}":"x"`),
+  'escaped names': () => members(MEMBERS, (i) => `"\\u0000${i}":"x"`),
+  'one name': () => members(MEMBERS, () => '"a":"x"'),
   'objects of new names': () => list(NAMES, (i) => `{"k${i}":1}`),
-  'objects of new pairs': () => list(NAMES / 2, (i) => `{"a${i % 99}":1,"b${Math.floor(i / 99)}":1}`),
-  'equal objects': () => list(VALUES, () => '{"a":1}'),
-  'empty objects': () => list(VALUES, () => '{}'),
-  'empty arrays': () => list(VALUES, () => '[]'),
-  'nested arrays': () => list(VALUES / 4, () => '[[[[]]]]'),
-  'nested objects': () => list(VALUES / 3, () => '{"a":{"b":{}}}'),
-  'short texts': () => list(VALUES, (i) => `"${i}"`),
+  'objects of new pairs': () => list(most(39), (i) => `{"a${i % 99}":1,"b${Math.floor(i / 99)}":1}`),
+  'equal objects': () => list(most(4), () => '{"a":1}'),
+  'empty objects': () => list(OPENINGS, () => '{}'),
+  'empty arrays': () => list(OPENINGS, () => '[]'),
+  'nested arrays': () => list(OPENINGS / 4, () => '[[[[]]]]'),
+  'nested objects': () => list(most(11), () => '{"a":{"b":{}}}'),
+  'short texts': () => list(TEXTS, (i) => `"${i}"`),
   numbers: () => longList('1.25'),
-  'rows of numbers': () => list(VALUES, () => '{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8}'),
-  'a table': () => list(VALUES / 3, (i) => `{"id":${i},"name":"name ${i}","city":"${i % 100}","on":true}`)
+  points: () => list(OPENINGS, (i) => `[${i},${i % 10}]`),
+  'rows of numbers': () => list(most(11), () => '{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8}'),
+  'a table': () => list(most(17), (i) => `{"id":${i},"name":"name ${i}","city":"${i % 100}","on":true}`)
 }
 
 /** What is refused. */

@@ -12,10 +12,8 @@ import type { Replies } from '../replies.ts'
 interface BodyOptions {
   readonly maxBodyBytes: number
   readonly maxBodyDepth: number
-  /** Of a body of a MiB. A larger body may have as many in each MiB. */
-  readonly maxBodyValues: number
-  /** Of a body of a MiB. A larger body may have as many in each MiB. */
-  readonly maxBodyCombinations: number
+  /** Of a body of a MiB. A larger body may weigh as much in each MiB. */
+  readonly maxBodyWeight: number
   readonly arrivingBytes: ArrivingBytes
   readonly replies: Replies
 }
@@ -24,13 +22,9 @@ interface BodyOptions {
 const MIB = 1_048_576
 
 export function registerBody (app: FastifyInstance, options: BodyOptions): void {
-  const { maxBodyBytes, maxBodyDepth, maxBodyValues, maxBodyCombinations, arrivingBytes, replies } = options
-  const mib = Math.max(1, maxBodyBytes / MIB)
-  const findProblem = createStructureCheck({
-    maxDepth: maxBodyDepth,
-    maxValues: Math.round(maxBodyValues * mib),
-    maxCombinations: Math.round(maxBodyCombinations * mib)
-  })
+  const { maxBodyBytes, maxBodyDepth, maxBodyWeight, arrivingBytes, replies } = options
+  const maxWeight = Math.round(maxBodyWeight * Math.max(1, maxBodyBytes / MIB))
+  const findProblem = createStructureCheck({ maxDepth: maxBodyDepth, maxWeight })
   // 'error': refuses a body with a key that would change an object's prototype.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()

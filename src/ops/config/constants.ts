@@ -7,10 +7,11 @@ export const CONSTANTS = {
   pageSize: 1000,
   /** How deep arrays and objects in the body of a request may be nested. */
   maxBodyDepth: 128,
-  /** Arrays, objects and texts in each MiB of the largest body. */
-  maxBodyValues: 24_000,
-  /** Combinations of names that objects in each MiB of the largest body have. */
-  maxBodyCombinations: 5000,
+  /**
+   * What the parts of a body may weigh in each MiB of the largest body. 7,000 rows with four members, two of
+   * them texts, or 24,000 texts, 6,800 names of one object, 41,000 pairs of numbers weigh less.
+   */
+  maxBodyWeight: 125_000,
   /** The headers of a request together, in bytes. */
   maxHeaderBytes: 16_384,
   /** The largest result of a call, a prompt or a read, in bytes of JSON. */
