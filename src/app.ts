@@ -6,7 +6,7 @@ import { CallerTokens } from './access/caller-tokens.ts'
 import { createTokenWatch, type TokenWatch } from './access/token-watch.ts'
 import { mayBeAnonymous, openAuthenticator } from './app/access.ts'
 import { openFiles } from './app/files.ts'
-import { registerRoutes } from './app/http.ts'
+import { countWaitingBytes, registerRoutes } from './app/http.ts'
 import { openAdminApp, openMeasures, type OpenedMeasures } from './app/measures.ts'
 import { composeMethods, openTasks } from './app/methods.ts'
 import type { OwnProcess, TestedParts, WorkerReports } from './app/own-process.ts'
@@ -25,8 +25,6 @@ import { Readiness, type CheckedPart } from './http/readiness.ts'
 import { createReplies, type Replies } from './http/replies.ts'
 import { registerShutdown } from './http/shutdown.ts'
 import { openLegacyEra } from './legacy/open.ts'
-import { partOf } from './limits/limits.ts'
-import { WaitingBytes } from './limits/waiting-bytes.ts'
 import { openAuditLog } from './ops/audit/audit-log.ts'
 import { completeConfig, ConfigError, type AppConfig } from './ops/config/config.ts'
 import type { Constants } from './ops/config/constants.ts'
@@ -261,7 +259,7 @@ async function openEras (
   })
   const pipelineDependencies = { lifetimes, observer, limiter, tracer }
   const keepAlive = lifecycle.add(createKeepAlive(config.keepAliveMs))
-  const waitingBytes = new WaitingBytes(partOf('waitingBytes', config.workerCount))
+  const waitingBytes = countWaitingBytes(config, log)
   const answerDependencies = { waitingBytes, openStreams, keepAlive }
   const roundOptions = { ...clock, sealer, ttlMs: config.requestStateTtlMs }
   const openKeptRound = (round: RoundRequest) => new SealedInputRound(roundOptions, round)

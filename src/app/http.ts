@@ -1,7 +1,7 @@
 // Composes the main app: the limits of its connections, and its routes for health, MCP, files, and the
 // address of the authorization server.
 
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createOutageLog } from '../base/outage-log.ts'
 import { prefersHtml } from '../http/accept.ts'
 import { registerBody } from '../http/body/body.ts'
@@ -23,6 +23,7 @@ import { createUnavailableLog } from '../http/unavailable-log.ts'
 import { ArrivingBytes } from '../limits/arriving-bytes.ts'
 import { divide, Limit, partOf } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
+import { WaitingBytes } from '../limits/waiting-bytes.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedFiles } from './files.ts'
 
@@ -84,13 +85,22 @@ function maxArrivingBytes ({ workerCount, maxBodyBytes }: ServiceConfig): number
   return Math.max(partOf('arrivingBytes', workerCount), 2 * maxBodyBytes)
 }
 
+function logUnread (log: FastifyBaseLogger, client: string | undefined): void {
+  log.warn({ client }, 'connection closed: its client does not read')
+}
+
+/** Creates the count of large answers that wait for slow clients. */
+export function countWaitingBytes ({ workerCount }: ServiceConfig, log: FastifyBaseLogger): WaitingBytes {
+  return new WaitingBytes(partOf('waitingBytes', workerCount), ({ address }) => logUnread(log, address))
+}
+
 /** Returns the policy of the host names that clients may ask for. */
 function openConnections (app: FastifyInstance, config: ServiceConfig): OriginPolicy {
   const { log } = app
   const { closeSilent } = limitConnections(app.server, {
     maxConnections: config.maxStreams + divide(MAX_OTHER_CONNECTIONS, config.workerCount),
     isProxy: createRangeCheck(config.trustedProxies),
-    onStalled: (client) => log.warn({ client }, 'connection closed: its client does not read'),
+    onStalled: (client) => logUnread(log, client),
     onRefused: createOutageLog({ log, message: 'connections were refused' })
   })
   app.addHook('preClose', async () => closeSilent())

@@ -23,8 +23,12 @@ export class Used {
   /** Returns the refusal of one more, if all is used or the share of the holder is. */
   findRefusal (holder: Holder | undefined): ProtocolError | undefined {
     if (this.#total >= this.#limit.shareOf('all')) return this.#limit.refusal('all')
-    if (holder === undefined || this.#of(holder) < this.#limit.shareOf(holder.kind)) return undefined
+    if (holder === undefined || !this.isShareUsed(holder)) return undefined
     return this.#limit.refusal(holder.kind, holder.kind === 'network' ? holder.name : undefined)
+  }
+
+  isShareUsed (holder: Holder): boolean {
+    return this.#of(holder) >= this.#limit.shareOf(holder.kind)
   }
 
   /** Counts also what is beyond the limit. Returns a function that ends the counting; call it once. */

@@ -1,6 +1,7 @@
 // The bytes of large answers that wait in memory until their clients have read them.
 
 import type { ServerResponse } from 'node:http'
+import { clock } from '../base/time.ts'
 import { holderOf, type Sender } from './holder.ts'
 import { Limit } from './limits.ts'
 import { Used } from './used.ts'
@@ -10,24 +11,67 @@ interface WaitingReply { readonly raw: ServerResponse, readonly request: Sender 
 
 /** Smaller answers are not counted: each connection has at most one answer that waits. */
 const LARGE_BYTES = 65_536
+/** How long an answer waits before it gives way to others, in milliseconds: its client hardly reads. */
+const PATIENCE_MS = 10_000
 
+interface WaitingAnswer {
+  readonly reply: WaitingReply
+  readonly since: number
+  /** Ends the counting. Does nothing if it has ended. */
+  release (): void
+}
+
+/**
+ * While the answers together have more bytes than the limit, the oldest gives way if it has waited long.
+ * Otherwise clients of ten networks that read nothing would have all of the limit for a minute, and others no
+ * large answer.
+ */
 export class WaitingBytes {
   readonly #used: Used
+  readonly #onCut: (request: Sender) => void
+  /** Oldest first. */
+  readonly #answers = new Set<WaitingAnswer>()
 
-  constructor (max?: number) {
+  /** @param onCut is called for each connection that is closed because its answer gives way. */
+  constructor (max?: number, onCut: (request: Sender) => void = () => {}) {
     this.#used = new Used(new Limit('waitingBytes', max))
+    this.#onCut = onCut
   }
 
   /**
    * Counts an answer until its response is closed. Returns `false`, and counts nothing, if the answer must
    * not be sent: the bytes that wait for all clients, or for those of its holder, are at their limit.
    */
-  take ({ raw, request }: WaitingReply, bytes: number): boolean {
+  take (reply: WaitingReply, bytes: number): boolean {
+    const { raw, request } = reply
     // An answer to a client that is gone is dropped at once.
     if (bytes < LARGE_BYTES || raw.closed) return true
     const holder = holderOf(request)
-    if (this.#used.findRefusal(holder) !== undefined) return false
-    raw.once('close', this.#used.add(holder, bytes))
+    if (holder !== undefined && this.#used.isShareUsed(holder)) return false
+    while (this.#used.findRefusal(holder) !== undefined) if (!this.#cutOldest()) return false
+    const uncount = this.#used.add(holder, bytes)
+    const answer: WaitingAnswer = {
+      reply,
+      since: clock.monotonic(),
+      release: () => { if (this.#answers.delete(answer)) uncount() }
+    }
+    this.#answers.add(answer)
+    raw.once('close', answer.release)
     return true
+  }
+
+  /** Returns `false` if no answer has waited long. */
+  #cutOldest (): boolean {
+    const before = clock.monotonic() - PATIENCE_MS
+    for (const { reply: { raw, request }, since, release } of this.#answers) {
+      if (since > before) return false
+      // The answers of a batch wait for each other.
+      if (!raw.headersSent) continue
+      release()
+      this.#onCut(request)
+      raw.destroy()
+      return true
+    }
+    return false
   }
 }

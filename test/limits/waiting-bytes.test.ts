@@ -3,6 +3,7 @@
 import { EventEmitter, once } from 'node:events'
 import { request as openRequest, ServerResponse, type IncomingMessage } from 'node:http'
 import t from 'tap'
+import { replaceTime } from '../../src/base/time.ts'
 import { ANONYMOUS, type Principal } from '../../src/access/principal.ts'
 import { WaitingBytes } from '../../src/limits/waiting-bytes.ts'
 import { buildApp, listen } from '../helpers/app.ts'
@@ -50,6 +51,43 @@ t.test('the answers to one principal have a half', (t) => {
   t.ok(waiting.take(of('bob'), 70_000), 'others have their own share')
   first.raw.emit('close')
   t.ok(waiting.take(of('ada'), 70_000))
+  t.end()
+})
+
+t.test('answers that wait long give way, oldest first', (t) => {
+  let now = 0
+  t.teardown(replaceTime({ monotonic: () => now }))
+  const cut: Array<string | undefined> = []
+  const waiting = new WaitingBytes(1_000_000, ({ address }) => cut.push(address))
+  const address = (network: number) => `203.0.113.${network}`
+  const take = (network: number) => {
+    const reply = replyTo(address(network))
+    reply.raw.flushHeaders()
+    return [waiting.take(reply, 100_000), reply] as const
+  }
+  const replies = Array.from({ length: 10 }, (_, network) => take(network)[1])
+  now = 9999
+  t.notOk(take(20)[0], 'all have waited for a short time')
+  t.strictSame(cut, [])
+  now = 10_000
+  t.ok(take(20)[0])
+  t.strictSame(cut, [address(0)])
+  t.ok(replies[0]?.raw.destroyed, 'its connection is closed')
+  replies[0]?.raw.emit('close')
+  t.notOk(take(9)[0], 'the share of this one is used')
+  t.ok(take(21)[0], 'its bytes are freed once')
+  t.strictSame(cut, [address(0), address(1)])
+  t.end()
+})
+
+t.test('the answers of a batch do not give way before they are sent', (t) => {
+  let now = 0
+  t.teardown(replaceTime({ monotonic: () => now }))
+  const waiting = new WaitingBytes(100_000)
+  const first = replyTo()
+  t.ok(waiting.take(first, 100_000))
+  now = 20_000
+  t.notOk(waiting.take(replyTo(), 100_000))
   t.end()
 })
 
