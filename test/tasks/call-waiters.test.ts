@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { ANONYMOUS } from '../../src/access/principal.ts'
+import { ANONYMOUS, type Principal } from '../../src/access/principal.ts'
 import { timers } from '../../src/base/time.ts'
 import { ClientGone, Lifetime, ServiceClosing } from '../../src/request/pipeline/lifetime.ts'
 import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
@@ -11,7 +11,7 @@ import { createSealer } from '../../src/store/sealing/sealer.ts'
 import { CallWaiters, type CallWaitersDependencies } from '../../src/tasks/calls/waiters.ts'
 import { TaskRecords } from '../../src/tasks/records.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
-import { OVER } from './transition-cases.ts'
+import { OVER, RUNNING } from './transition-cases.ts'
 
 t.test('a record that a late write may create again is kept until then', async (t) => {
   for (const isInDoubt of [false, true]) {
@@ -67,4 +67,30 @@ t.test('a service that closes says that a call goes on only if its answers are k
     if (isKept) t.match(await following, /bakes/)
     else await t.rejects(following, { message: 'The service is shutting down' })
   }
+})
+
+t.test('a repetition of a call is an access to its task', async (t) => {
+  const records = new TaskRecords(createMemoryStateStore(), createSealer(['secret']), 10)
+  const [first] = records.keysFor(ANONYMOUS, 'the same call')
+  const record = { ...RUNNING, createdAt: Date.now(), updatedAt: Date.now() }
+  const { version } = await records.create(first, record)
+  const seen: string[] = []
+  const waiters = new CallWaiters({
+    records,
+    storeClock: { now: () => Date.now() },
+    access: {
+      async see (_: Principal, id: string) {
+        seen.push(id)
+        return { key: first, record, version }
+      }
+    }
+  } as unknown as CallWaitersDependencies)
+  const writer = { writeTask: (members: string) => `{${members}}` }
+  const request = { principal: ANONYMOUS, observed: {}, writer }
+  const result = await waiters.join(
+    request as never, { args: record.args, tool: {} } as never, { first, others: [], isGiven: true },
+    { name: undefined, takesTasks: true }
+  )
+  t.match(JSON.parse(result), { taskId: first.id, status: 'working' })
+  t.strictSame(seen, [first.id])
 })

@@ -187,7 +187,11 @@ export class CallWaiters {
     assertSameCall(record, call.args)
     request.observed.special = 'repeated'
     const isRequired = call.tool.task?.requiredCapabilities !== undefined
-    if (takesTasks && (isRequired || !isTerminal(record.status))) return this.#toTask(request, key, record)
+    if (takesTasks && (isRequired || !isTerminal(record.status))) {
+      // The handler acts with the rights of the last caller who was told of its task.
+      const seen = await this.#dependencies.access.see(request.principal, key.id)
+      return this.#toTask(request, key, seen.record)
+    }
     const options = { isError: hasOutputSchema(call) }
     return await this.follow(request, call.openRound(request), key.id, options, naming(key.id))
   }
