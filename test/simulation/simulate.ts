@@ -110,8 +110,9 @@ function findMutations (): void {
   for (const mutation of MUTATIONS.filter((one) => one.name.includes(name))) {
     writeMutant(PROJECT, folder, mutation)
     const { stdout, stderr, status } = spawnSync(process.execPath, [
-      '--import=./test/runner/register.mjs', 'test/simulation/simulate.ts', '--seed', String(first),
-      '--seeds', options.seeds ?? '1000', '--shrink', options.trace ? '6' : '0'
+      '--import=./test/runner/register.mjs', 'test/simulation/simulate.ts',
+      '--seed', String(mutation.seed ?? first), '--seeds', options.seeds ?? '1000',
+      '--shrink', options.trace ? '6' : '0'
     ], { cwd: folder, encoding: 'utf8' })
     const [, seed, problem = ''] = /^seed (\d+): (.*)$/m.exec(stdout) ?? []
     console.log(`${mutation.name}: ${seed === undefined ? 'NOT FOUND' : `seed ${seed}: ${problem}`}`)
