@@ -151,3 +151,35 @@ t.test('beyond a number of them the one goes that has lingered longest', async (
   await until(() => first?.socket.write('x') === false || first?.socket.destroyed === true, 'the reset')
   for (const { socket } of others) t.ok(socket.write('x'))
 })
+
+const NOT_JSON = (length: number) => 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n' +
+  `Content-Length: ${length}\r\n\r\n`
+
+t.test('a client that sends on and on after a refusal loses its connection, and no answer', async (t) => {
+  const { app, port } = await serve(t)
+  const client = open(t, port)
+  let hasEnded = false
+  client.socket.on('end', () => { hasEnded = true }).write(NOT_JSON(1_000_000_000))
+  let bytes = 0
+  await until(() => {
+    bytes += client.socket.writableLength === 0 && client.socket.write(Buffer.alloc(65_536)) ? 65_536 : 0
+    return hasEnded
+  }, 'the end', 10_000)
+  t.strictSame(statusesOf(client), ['415'])
+  t.ok(bytes > 1_000_000, `${bytes} bytes`)
+  client.socket.destroy()
+  await until(async () => await countOf(app.server) === 0, 'no connection')
+})
+
+t.test('the rest of a refused body of an allowed size leaves its connection open', async (t) => {
+  const { port } = await serve(t)
+  const client = open(t, port)
+  client.socket.write(NOT_JSON(900_000))
+  await until(() => statusesOf(client).length === 1, 'the refusal')
+  client.socket.write(Buffer.alloc(450_000))
+  await pause(600)
+  client.socket.write(Buffer.alloc(450_000))
+  client.socket.write(post(CALL))
+  await until(() => statusesOf(client).length === 2, 'the answer behind it')
+  t.strictSame(statusesOf(client), ['415', '200'])
+})

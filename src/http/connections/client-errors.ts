@@ -1,7 +1,9 @@
-// Answers bytes that are no request of HTTP, and clients that take too long. The connection closes.
+// Answers bytes that are no request of HTTP, and clients that take too long. The connection closes, also that
+// of a client that sends on and on after its answer.
 
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { timers } from '../../base/time.ts'
 
 /** A request whose headers have come, and its answer. */
 export interface HttpExchange { readonly request: IncomingMessage, readonly response: ServerResponse }
@@ -21,7 +23,24 @@ export function rememberExchanges (server: Server): void {
 
 function forget (this: ServerResponse): void {
   const { socket, complete } = this.req
-  if (complete && exchanges.get(socket)?.response === this) exchanges.delete(socket)
+  if (!complete) limitRest(this.req)
+  else if (exchanges.get(socket)?.response === this) exchanges.delete(socket)
+}
+
+/** What may follow of a request that was answered early, in bytes: a refused body, which is read on. */
+const MAX_REST_BYTES = 1_048_576
+const CHECK_REST_EVERY_MS = 250
+
+/** Ends a connection whose client sends on and on. It still reads the answer. */
+function limitRest (request: IncomingMessage): void {
+  const { socket } = request
+  const end = socket.bytesRead + MAX_REST_BYTES
+  const checks = timers.setInterval(() => {
+    const isOver = request.complete || socket.destroyed
+    if (!isOver && socket.bytesRead <= end) return
+    timers.clear(checks)
+    if (!isOver) socket.destroySoon()
+  }, CHECK_REST_EVERY_MS).unref()
 }
 
 /** Returns the last request of a connection, unless all of it has come and its answer is closed. */
