@@ -37,9 +37,26 @@ export async function * bytesOf (text: string): AsyncGenerator<Buffer, void, und
   for await (const slice of slicesOf(text)) yield Buffer.from(slice)
 }
 
+/**
+ * How many texts are written as JSON at once. The JSON of a text takes the memory of the text again: written
+ * side by side, the results of a burst of calls would fill the heap.
+ */
+const AT_ONCE = 4
+let writing = 0
+const queue: Array<() => void> = []
+
 /** Returns the text as a JSON string. */
 export async function toJsonString (text: string): Promise<string> {
-  let json = '"'
-  for await (const slice of slicesOf(text)) json += JSON.stringify(slice).slice(1, -1)
-  return `${json}"`
+  if (writing < AT_ONCE) writing++
+  else await new Promise<void>((resolve) => { queue.push(resolve) })
+  try {
+    let json = '"'
+    for await (const slice of slicesOf(text)) json += JSON.stringify(slice).slice(1, -1)
+    return `${json}"`
+  } finally {
+    // The place goes to the next text.
+    const next = queue.shift()
+    if (next === undefined) writing--
+    else next()
+  }
 }

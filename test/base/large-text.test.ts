@@ -37,6 +37,22 @@ t.test('other work has a turn after each slice', async (t) => {
   }
 })
 
+t.test('few of many texts are written at once, in their order', async (t) => {
+  const text = filler(SLICE * 8)
+  const over = new AbortController()
+  let turns = 0
+  const counted = (async () => { for (; !over.signal.aborted; turns++) await turn() })()
+  const ends = await Promise.all(Array.from({ length: 16 }, async () => {
+    await toJsonString(text)
+    return turns
+  }))
+  over.abort()
+  await counted
+  t.strictSame(ends, ends.toSorted((one, other) => one - other))
+  t.ok((ends[0] ?? 0) * 3 < (ends.at(-1) ?? 0), `after ${ends.join(', ')} turns`)
+  t.ok(await toJsonString(text) === JSON.stringify(text), 'and later ones too')
+})
+
 t.test('a text of one slice is not large', async (t) => {
   t.strictSame([filler(SLICE), filler(SLICE + 1), Buffer.alloc(SLICE + 1)].map(isLarge), [false, true, true])
 })
