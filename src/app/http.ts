@@ -23,7 +23,7 @@ import { createUnavailableLog } from '../http/unavailable-log.ts'
 import { ArrivingBytes } from '../limits/arriving-bytes.ts'
 import { divide, Limit, partOf } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
-import { WaitingBytes } from '../limits/waiting-bytes.ts'
+import { maxWaitingBytes, WaitingBytes } from '../limits/waiting-bytes.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedFiles } from './files.ts'
 
@@ -91,7 +91,7 @@ function logUnread (log: FastifyBaseLogger, client: string | undefined): void {
 
 /** Creates the count of large answers that wait for slow clients. */
 export function countWaitingBytes ({ workerCount }: ServiceConfig, log: FastifyBaseLogger): WaitingBytes {
-  return new WaitingBytes(partOf('waitingBytes', workerCount), ({ address }) => logUnread(log, address))
+  return new WaitingBytes(maxWaitingBytes(workerCount), ({ address }) => logUnread(log, address))
 }
 
 /** Returns the policy of the host names that clients may ask for. */

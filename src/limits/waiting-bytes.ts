@@ -1,9 +1,10 @@
 // The bytes of large answers that wait in memory until their clients have read them.
 
 import type { ServerResponse } from 'node:http'
+import { getHeapStatistics } from 'node:v8'
 import { clock } from '../base/time.ts'
 import { holderOf, type Sender } from './holder.ts'
-import { Limit } from './limits.ts'
+import { Limit, partOf } from './limits.ts'
 import { Used } from './used.ts'
 
 /** An answer, and who gets it. */
@@ -13,6 +14,14 @@ interface WaitingReply { readonly raw: ServerResponse, readonly request: Sender 
 const LARGE_BYTES = 65_536
 /** How long an answer waits before it gives way to others, in milliseconds: its client hardly reads. */
 const PATIENCE_MS = 10_000
+/** The texts of the answers are in the heap, which holds more than them. */
+const PART_OF_HEAP = 4
+
+/** Returns the bytes that may wait in one of the workers. */
+export function maxWaitingBytes (workerCount: number): number {
+  const { heap_size_limit: heapBytes } = getHeapStatistics()
+  return Math.min(partOf('waitingBytes', workerCount), Math.floor(heapBytes / PART_OF_HEAP))
+}
 
 interface WaitingAnswer {
   readonly reply: WaitingReply

@@ -7,10 +7,12 @@ import { replaceTime } from '../../src/base/time.ts'
 import { ANONYMOUS, type Principal } from '../../src/access/principal.ts'
 import { WaitingBytes } from '../../src/limits/waiting-bytes.ts'
 import { buildApp, listen } from '../helpers/app.ts'
+import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { until } from '../helpers/deadline.ts'
 import { createReadableLog } from '../helpers/log.ts'
 import { toPost } from '../helpers/request.ts'
-import { post } from '../helpers/stream.ts'
+import { startService } from '../helpers/service.ts'
+import { openStream, post } from '../helpers/stream.ts'
 
 const READ = { method: 'resources/read', params: { uri: 'file:///large.txt' } }
 const COUNT = 60
@@ -119,4 +121,23 @@ t.test('many clients that ask for a large resource and do not read it', async (t
   t.equal((await post(t, url, { method: 'tools/list' })).status, 200, 'small answers are sent')
   for (const answer of answers) answer.destroy()
   await until(async () => (await post(t, url, READ)).status === 200, 'room for a large answer', 20_000)
+})
+
+t.test('answers that nobody reads leave room in a small heap', { timeout: 120_000 }, async (t) => {
+  const catalog = await writeCatalog(t, {
+    'tools/large.ts': toolModule('large', '', "() => 'x'.repeat(10_000_000)"),
+    'tools/small.ts': toolModule('small')
+  })
+  const { url, child } = await startService(t, {
+    TRIVET_CATALOG: catalog, NODE_OPTIONS: '--max-old-space-size=200'
+  })
+  const call = (name: string) => ({ method: 'tools/call', params: { name } })
+  const statuses: number[] = []
+  // One after the other: each has become an answer before the next one begins.
+  for (let index = 0; index < 40; index++) {
+    statuses.push((await openStream(t, url, call('large'), { paused: true, deadlineMs: 20_000 })).status)
+  }
+  t.match((await post(t, url, call('small'))).response.result, { content: [{ text: 'ok' }] })
+  t.equal(child.signalCode, null)
+  t.strictSame([...new Set(statuses)], [200, 500], 'the first ones wait, later ones are dropped')
 })
