@@ -18,7 +18,7 @@ interface UploadOptions {
   readonly origin: string
   /** How long a link may be in use before the client gives up and cancels its task, in milliseconds. */
   readonly patienceMs: number
-  /** How long a task may take, in milliseconds. */
+  /** How long a task may take after the last fault, in milliseconds. */
   readonly endMs: number
 }
 
@@ -27,6 +27,8 @@ export class UploadLedger {
   readonly #options: UploadOptions
   readonly #open = new Set<string>()
   readonly #exchanges: Array<Promise<void>> = []
+  /** Each fault may keep a link in use for a minute: while there are faults, a task has no limit of time. */
+  #end = Infinity
   /** What is wrong with acknowledged uploads: they are lost, doubled, or differ. */
   readonly problems: string[] = []
   acknowledged = 0
@@ -50,17 +52,19 @@ export class UploadLedger {
     await pause(BEGIN_EVERY_MS)
   }
 
-  /** Resolves when all tasks have ended, or may take no longer. */
-  async finish (): Promise<void> { await Promise.all(this.#exchanges) }
+  /** Resolves when all tasks have ended, or may take no longer. There are no more faults. */
+  async finish (): Promise<void> {
+    this.#end = performance.now() + this.#options.endMs
+    await Promise.all(this.#exchanges)
+  }
 
   /** Begins a task, sends the file that it asks for, and compares what the tool has read. */
   async #exchange (number: number): Promise<void> {
     const { taskId } = await this.#client.begin('collect')
     this.#open.add(taskId)
-    const end = performance.now() + this.#options.endMs
     let sending: Promise<ReadonlySet<string> | undefined> | undefined
     let hasGivenUp = false
-    while (performance.now() < end) {
+    while (performance.now() < this.#end) {
       await pause(LOOK_EVERY_MS)
       if (hasGivenUp) return await this.#giveUp(taskId)
       const { result: task, error } = await this.#client.ask('tasks/get', { taskId })
@@ -74,7 +78,7 @@ export class UploadLedger {
         return
       }
       const [key = ''] = Object.keys(task.inputRequests)
-      sending ??= this.#send(task.inputRequests[key].params.url, end).then((hashes) => {
+      sending ??= this.#send(task.inputRequests[key].params.url).then((hashes) => {
         hasGivenUp = hashes === undefined
         return hashes
       })
@@ -95,10 +99,10 @@ export class UploadLedger {
    * Sends a file until it is acknowledged. Each attempt has other bytes. Resolves to the hashes of the
    * attempts that may be the one that was received, or to `undefined` if the link stays in use.
    */
-  async #send (link: string, end: number): Promise<ReadonlySet<string> | undefined> {
+  async #send (link: string): Promise<ReadonlySet<string> | undefined> {
     const doubtful = new Set<string>()
     let freeAt = performance.now()
-    while (performance.now() < end) {
+    while (performance.now() < this.#end) {
       const bytes = randomBytes(1 + Math.floor(MAX_BYTES * Math.random()))
       const sha256 = hash('sha256', bytes)
       const outcome = await this.#attempt(link, bytes)
@@ -110,7 +114,7 @@ export class UploadLedger {
       }
       if (outcome === 'received' || outcome === 'used') {
         this.acknowledged++
-        await this.#sendSecond(link, end)
+        await this.#sendSecond(link)
         return outcome === 'received' ? new Set([sha256]) : doubtful
       }
       await pause(REST_MS)
@@ -119,8 +123,8 @@ export class UploadLedger {
   }
 
   /** Sends another file by a link that is used up. */
-  async #sendSecond (link: string, end: number): Promise<void> {
-    while (performance.now() < end) {
+  async #sendSecond (link: string): Promise<void> {
+    while (performance.now() < this.#end) {
       const outcome = await this.#attempt(link, randomBytes(100))
       if (outcome === 'received') this.problems.push('doubled: a link took a second file')
       if (outcome === 'received' || outcome === 'used') return
