@@ -183,6 +183,29 @@ t.test('a place that a lost write takes when its task has ended is removed', asy
   t.strictSame(await placesOf(store, key), [])
 })
 
+t.test('a repetition that was paused until the end of the task leaves no place', async (t) => {
+  const time = new VirtualTime(t)
+  let isPaused = true
+  const { store, records } = prepare((medium) => ({
+    async create (key, ...rest) {
+      if (isPaused && key.owner.startsWith('open-')) await runFirst()
+      return await medium.create(key, ...rest)
+    }
+  }))
+  const [key] = records.keysFor(ANONYMOUS, 'the same call')
+  const record = { ...RECORD, createdAt: time.now, network: NETWORK }
+  async function runFirst (): Promise<void> {
+    isPaused = false
+    const { version } = await records.create(key, record)
+    await records.replace(key, version, { ...record, status: 'completed', isRunning: false })
+    await records.release(key, record)
+    t.strictSame(await placesOf(store, key), [])
+  }
+  await t.rejects(records.create(key, { ...record, mark: 'second' }), TAKEN)
+  await time.during(timers.pause(2), 10)
+  t.strictSame(await placesOf(store, key), [])
+})
+
 t.test('a first call that is refused leaves no place, and a repetition that it meets has one', async (t) => {
   for (const isRefused of [true, false]) {
     const time = new VirtualTime(t)

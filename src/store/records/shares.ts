@@ -115,14 +115,17 @@ export function createShares (store: StateStore, purpose: string, share: number)
       isLate: boolean
     ): Promise<void> {
       const isLeft = async (record: StateRecord) => hasMark(record, mark) && await isUnwanted()
-      if (isLate) removals.add(key, isLeft)
-      if (network === undefined) return isLate ? undefined : await removals.removeNow(key, isLeft)
-      // The place is read first: then no later call has it when its record goes.
-      const isPlaceLeft = async (place: StateRecord) => (
-        hasMark(place, mark) && (await removals.removeIf(key, isLeft) || await isGone(key))
-      )
-      const remove = isLate ? removals.add : removals.removeSoon
-      await remove(toPlace(network, key), isPlaceLeft)
+      if (network !== undefined) {
+        // The place is read first: then no later call has it when its record goes.
+        const isPlaceLeft = async (place: StateRecord) => (
+          hasMark(place, mark) && (await removals.removeIf(key, isLeft) || await isGone(key))
+        )
+        const remove = isLate ? removals.add : removals.removeSoon
+        await remove(toPlace(network, key), isPlaceLeft)
+      }
+      // Also for a network: its place may be that of another attempt, or gone.
+      const removeRecord = isLate ? removals.add : removals.removeNow
+      await removeRecord(key, isLeft)
     },
     /** Lets the place of a record end this long from now, in milliseconds. */
     async shorten (network: string | undefined, key: StateKey, ms: number): Promise<void> {
