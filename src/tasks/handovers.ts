@@ -41,7 +41,7 @@ export class Handovers {
 
   /**
    * Whether replicas with the code of the task could take it.
-   * @param steadySince since when this replica has looked without an outage, in monotonic milliseconds.
+   * @param steadySince since when this replica has looked without an outage or a pause, monotonic.
    */
   hadTime ({ undo, wakesAt = 0, updatedAt }: TaskRecord, steadySince: number): boolean {
     const { storeClock, leaseMs } = this.#dependencies

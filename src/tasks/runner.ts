@@ -39,7 +39,7 @@ export class TaskRunner {
   readonly #runs = new Map<string, TaskRun>()
   /** The runs that no request began. */
   readonly #used: Used
-  /** Since when this replica has looked for due tasks without an outage, in monotonic milliseconds. */
+  /** Since when this replica has looked without an outage or a pause, in monotonic milliseconds. */
   #steadySince = Infinity
   readonly #renewing: Timer
   #toolRuns: ToolRuns | undefined
@@ -140,6 +140,9 @@ export class TaskRunner {
   async #look (): Promise<void> {
     if (this.#isLooking) return
     this.#isLooking = true
+    // The process was paused: it does not know whether other replicas reached the store meanwhile.
+    const isLate = clock.monotonic() >= this.#nextLookAt + this.#dependencies.leaseMs / 2
+    if (isLate) this.#steadySince = clock.monotonic()
     this.#notedAt = Infinity
     const { dueTimes, storeClock, leaseMs, log, reports, isUsed } = this.#dependencies
     let nextMs = leaseMs / 2

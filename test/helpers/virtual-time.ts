@@ -37,6 +37,9 @@ export class VirtualTime {
 
   get now (): number { return this.#now }
 
+  /** Lets time pass in which no timer fires: the process is paused. */
+  skip (ms: number): void { this.#now += ms }
+
   /** Lets time pass until the work has settled. Rejects after `maxMs`. */
   async during<T> (work: Promise<T>, maxMs: number): Promise<T> {
     const progress = { isSettled: false }

@@ -199,6 +199,26 @@ t.test('replicas that start together give those with the code of a task their ti
   t.match(ended, { status: 'completed', result: 'second' })
 })
 
+t.test('a replica that was paused gives those with the code of a task their time', async (t) => {
+  const time = new VirtualTime(t)
+  const world = openWorld(async (round, replica) => {
+    await sleep(round, 5000)
+    return replica
+  })
+  const first = world.openReplica('first')
+  const taskId = await time.during(first.call(), 10_000)
+  first.kill()
+  const next = world.openReplica('next', RELEASE)
+  await time.during(timers.pause(2000), 10_000)
+  time.skip(5 * LEASE_MS)
+  await time.during(timers.pause(LEASE_MS), 1e6)
+  t.match(await time.during(next.ask('tasks/get', { taskId }), 1000), { status: 'working' })
+  world.openReplica('second')
+  await time.during(timers.pause(LEASE_MS), 1e6)
+  const ended = await time.during(next.ask('tasks/get', { taskId }), 1000)
+  t.match(ended, { status: 'completed', result: 'second' })
+})
+
 t.test('of several replicas that are offered a task one runs it', async (t) => {
   const time = new VirtualTime(t)
   const runs: string[] = []
