@@ -57,6 +57,33 @@ t.test('tasks/get tells of a question once a failover cannot undo it, and of wor
   }
 })
 
+t.test('an answer that the record has already is acknowledged once a failover cannot undo it', async (t) => {
+  const key: TaskKey = { id: 'task', state: { owner: 'tasks', name: 'task' }, entry: 'tasks/task' }
+  const [name = ''] = Object.keys(ASKING.questions)
+  const responses = { [name]: { action: 'decline' } }
+  // A failover loses the version with the answer.
+  const versions = [{ record: RUNNING, version: 'lost' }, { record: ASKING, version: 'kept' }]
+  const events: TaskEvent[] = []
+  const access = new TaskAccess({
+    records: {
+      keyOf: () => key,
+      read: async () => versions.shift(),
+      confirm: async (_: TaskKey, version: string) => version !== 'lost'
+    },
+    storeClock: { now: () => NOW },
+    runner: { hasRoom: () => false },
+    transitions: {
+      async apply (_: TaskKey, event: TaskEvent) {
+        events.push(event)
+        return { record: RUNNING, version: 'next', transition: { record: RUNNING, isClaimed: false } }
+      }
+    },
+    snapshot: () => ({ view: () => ({ tool: () => ({}) }) })
+  } as unknown as TaskAccessDependencies)
+  await access.update(ANONYMOUS, key.id, responses)
+  t.match(events, [{ type: 'answered', responses }])
+})
+
 t.test('a stream tells of an end once a failover cannot undo it', async (t) => {
   const time = new VirtualTime(t)
   const record = { status: 'completed', createdAt: 0, updatedAt: 0, ttlMs: 1000, result: '{}' }
