@@ -9,7 +9,9 @@ import { createMemoryStateStore } from '../../src/store/backends/memory/state-st
 import { createLocalDueTimes } from '../../src/store/records/due-times.ts'
 import { createSealer } from '../../src/store/sealing/sealer.ts'
 import { CallWaiters, type CallWaitersDependencies } from '../../src/tasks/calls/waiters.ts'
-import { TaskRecords } from '../../src/tasks/records.ts'
+import { adoptFirst } from '../../src/tasks/calls/names.ts'
+import { TaskRecords, type TaskKey } from '../../src/tasks/records.ts'
+import type { Transitions } from '../../src/tasks/transitions.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { OVER, RUNNING } from './transition-cases.ts'
 
@@ -93,4 +95,18 @@ t.test('a repetition of a call is an access to its task', async (t) => {
   )
   t.match(JSON.parse(result), { taskId: first.id, status: 'working' })
   t.strictSame(seen, [first.id])
+})
+
+t.test('the first repetition gives a task a due time, which may have been removed', async (t) => {
+  const records = new TaskRecords(createMemoryStateStore(), createSealer(['secret']), 10)
+  const first = records.newKey(ANONYMOUS)
+  await records.create(first, { ...RUNNING, generation: 0, createdAt: Date.now() })
+  const held: unknown[] = []
+  const transitions = {
+    hold: async ({ id }: TaskKey, generation: number) => { held.push([id, generation]) }
+  } as Transitions
+  const name = { first, others: [], isGiven: true }
+  const adopt = async () => await adoptFirst({ records, transitions }, name)
+  for (let repetition = 0; repetition < 3; repetition++) t.match(await adopt(), { record: { generation: 1 } })
+  t.strictSame(held, [[first.id, 0]])
 })

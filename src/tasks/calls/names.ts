@@ -5,7 +5,7 @@ import type { RequestContext } from '../../request/pipeline/request-context.ts'
 import { readCallKey, reusedKey } from '../../request/pipeline/run-deduped.ts'
 import type { StartingCall } from '../../request/pipeline/seams.ts'
 import { toCanonicalJson } from '../../request/questions/request-state.ts'
-import type { SeenTask } from '../access.ts'
+import type { SeenTask, TaskAccessDependencies } from '../access.ts'
 import type { TaskRecord } from '../record.ts'
 import type { TaskKey, TaskRecords } from '../records.ts'
 
@@ -40,11 +40,18 @@ export async function findFirst (
   return undefined
 }
 
-/** Resolves to the record of the first call, once it is durable: a repetition may then tell of it. */
-export async function adoptFirst (records: TaskRecords, name: CallName): Promise<SeenTask | undefined> {
+/**
+ * Resolves to the record of the first call, once it is durable and has a due time: a repetition may then tell
+ * of it.
+ */
+export async function adoptFirst (
+  { records, transitions }: Pick<TaskAccessDependencies, 'records' | 'transitions'>, name: CallName
+): Promise<SeenTask | undefined> {
   for (;;) {
     const first = await findFirst(records, name)
     if (first === undefined) return undefined
+    // Its replica may have been paused for so long that its due time was removed, and lost after that.
+    if (first.record.generation === 0) await transitions.hold(first.key, 0)
     const stored = await records.adopt(first.key, first)
     if (stored !== undefined) return { key: first.key, ...stored }
   }

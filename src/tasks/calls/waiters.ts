@@ -105,7 +105,7 @@ export class CallWaiters {
   ): Promise<string | undefined> | undefined {
     const { name } = options
     const find = async () => {
-      const first = name && await adoptFirst(this.#dependencies.records, name).catch((error: unknown) => {
+      const first = name && await adoptFirst(this.#dependencies, name).catch((error: unknown) => {
         // The creation of the record finds the first one.
         if (mustKnow || !(error instanceof StoreUnavailable)) throw error
       })
@@ -136,7 +136,7 @@ export class CallWaiters {
   async join (
     request: RequestContext, call: StartingCall, name: CallName, options: CallOptions
   ): Promise<string> {
-    const first = await adoptFirst(this.#dependencies.records, name)
+    const first = await adoptFirst(this.#dependencies, name)
     if (first === undefined) throw new ToolError('The first such call has just ended. Repeat the call.')
     return await this.#joinFirst(request, call, first, options)
   }
