@@ -129,8 +129,10 @@ export class Jobs {
   /** Whether the handler ends now, in a run that has not come to all that an earlier one came to. */
   strays (name: string, sleeps: number): boolean {
     const job = this.find(name)
-    const order = this.records.of(job)?.order ?? []
-    const strays = job.copies === 1 && order.filter(({ kind }) => kind === 'sleep').length > sleeps
+    const { isRunning = false, order = [] } = this.records.of(job) ?? {}
+    // The run of a task that has ended is no longer its own.
+    const mayStray = job.copies === 1 && isRunning
+    const strays = mayStray && order.filter(({ kind }) => kind === 'sleep').length > sleeps
     if (strays) job.hasStrayed = true
     return strays
   }
