@@ -149,13 +149,16 @@ export class TaskRecords {
    * the call may have adopted it since: it runs all the same only here.
    */
   async #recognize (key: TaskKey, record: TaskRecord): Promise<StoredTask> {
-    const current = await this.read(key)
-    const { mark = '' } = current?.record ?? {}
-    const isAdopted = mark.startsWith(record.mark + ADOPTED)
-    const stored = current && (mark === record.mark || isAdopted) &&
-      await this.replace(key, current.version, { ...record, generation: current.record.generation, mark })
-    if (stored) return stored
-    throw new TaskTaken('the id of a new task is taken')
+    for (;;) {
+      const current = await this.read(key)
+      const { mark = '' } = current?.record ?? {}
+      const isOwn = mark === record.mark || mark.startsWith(record.mark + ADOPTED)
+      if (current === undefined || !isOwn) throw new TaskTaken('the id of a new task is taken')
+      const { generation } = current.record
+      const stored = await this.replace(key, current.version, { ...record, generation, mark })
+      // Otherwise it is adopted meanwhile.
+      if (stored !== undefined) return stored
+    }
   }
 
   /** Frees the place of a task that has ended: it no longer counts as unfinished. */

@@ -196,7 +196,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'two first calls of one key both run',
     edits: [[
-      RECORDS, '(mark === record.mark || isAdopted)', "(mark !== '' || isAdopted)"
+      RECORDS, 'const isOwn = mark === record.mark ||', "const isOwn = mark !== '' ||"
     ]]
   },
   {

@@ -133,6 +133,31 @@ t.test('a call knows the record that it has created, also if a repetition has wr
   await t.rejects(records.create(FIRST, { ...RECORD, mark: 'second' }), TAKEN)
 })
 
+t.test('a call knows its record, also if a repetition adopts it just before that is written', async (t) => {
+  let losesReply = true
+  let adopts = false
+  const { records } = prepare((medium) => ({
+    async create (key, ...rest) {
+      const created = await medium.create(key, ...rest)
+      if (!losesReply || key.owner.startsWith('open-')) return created
+      losesReply = false
+      adopts = true
+      throw away()
+    },
+    async replace (...args) {
+      if (adopts) {
+        adopts = false
+        const stored = await records.read(FIRST)
+        t.ok(stored && await records.adopt(FIRST, stored))
+      }
+      return await medium.replace(...args)
+    }
+  }))
+  const [FIRST] = records.keysFor(ANONYMOUS, 'the same call')
+  t.match(await records.create(FIRST, RECORD), { isInDoubt: true, record: { generation: 1 } })
+  t.notOk(adopts)
+})
+
 const NETWORK = '203.0.113.7'
 const away = () => new StoreUnavailable(new Error('no answer in time'))
 
