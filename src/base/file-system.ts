@@ -17,8 +17,8 @@ export function makeFolder (path: string, mode?: number): string | undefined {
     const parent = dirname(path)
     if (parent === path || codeOf(error) !== 'ENOENT') throw error
     const outermost = makeFolder(parent, mode)
-    const made = makeOne(path, mode)
-    return outermost ?? made
+    const innermost = makeOne(path, mode)
+    return outermost ?? innermost
   }
 }
 

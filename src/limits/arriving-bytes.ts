@@ -42,7 +42,7 @@ export class ArrivingBytes {
   readonly #groups = new Map<string, BodyGroup>()
   /** The groups that have a body to refuse, by the part of the share that they use: a power of two. */
   readonly #ranks = new Map<number, Set<BodyGroup>>()
-  /** Of all groups, oldest first. */
+  /** The refusals of all groups, oldest first. */
   readonly #refusals = new Set<Refuse>()
   #total = 0
 

@@ -242,10 +242,10 @@ export class TaskJournal implements Journal {
   #begin (ms: number, key: string): number {
     const now = this.#now()
     const { sleeps } = this.#entries
-    const begun = sleeps.get(key)
-    const endsAt = begun ?? now + ms
-    // Of a sum with a fraction, less than its part may be left.
-    const leftMs = begun === undefined ? ms : Math.max(0, Math.min(ms, begun - now))
+    const earlierEnd = sleeps.get(key)
+    const endsAt = earlierEnd ?? now + ms
+    // A difference is less than the length where a sum with a fraction was rounded.
+    const leftMs = earlierEnd === undefined ? ms : Math.max(0, Math.min(ms, earlierEnd - now))
     if (leftMs < SUSPEND_MS) return leftMs
     if (endsAt > (this.#expiresAt ?? now + this.#ttlMs)) {
       throw new RangeError(`sleep: would end after the time limit of the task, ${this.#ttlMs} ms (ttlMs)`)

@@ -156,7 +156,7 @@ export class TaskRecords {
       if (current === undefined || !isOwn) throw new TaskTaken('the id of a new task is taken')
       const { generation } = current.record
       const stored = await this.replace(key, current.version, { ...record, generation, mark })
-      // Otherwise it is adopted meanwhile.
+      // If not, a repetition has adopted it meanwhile: it is read again.
       if (stored !== undefined) return stored
     }
   }

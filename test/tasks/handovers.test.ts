@@ -1,6 +1,6 @@
 // Tasks that must not go on in changed code go on at a replica with their code, whatever makes them due.
 
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { timers } from '../../src/base/time.ts'
 import { ToolError } from '../../src/author/tool-error.ts'
 import type { InputRound } from '../../src/request/questions/input-round.ts'
@@ -180,6 +180,18 @@ t.test('changed code undoes the work of a task that no replica with its code has
   t.strictSame(undone, ['next'])
 })
 
+/** Asserts that a replica leaves the task for a lease, and that one with its code then takes it. */
+async function assertTimeFor (
+  t: Test, time: VirtualTime, world: World, next: Replica, taskId: string
+): Promise<void> {
+  const get = async () => await time.during(next.ask('tasks/get', { taskId }), 1000)
+  await time.during(timers.pause(LEASE_MS), 1e6)
+  t.match(await get(), { status: 'working' })
+  world.openReplica('second')
+  await time.during(timers.pause(LEASE_MS), 1e6)
+  t.match(await get(), { status: 'completed', result: 'second' })
+}
+
 t.test('replicas that start together give those with the code of a task their time', async (t) => {
   const time = new VirtualTime(t)
   const world = openWorld(async (round, replica) => {
@@ -191,12 +203,7 @@ t.test('replicas that start together give those with the code of a task their ti
   first.kill()
   await time.during(timers.pause(5 * LEASE_MS), 1e6)
   const next = world.openReplica('next', RELEASE)
-  await time.during(timers.pause(LEASE_MS), 1e6)
-  t.match(await time.during(next.ask('tasks/get', { taskId }), 1000), { status: 'working' })
-  world.openReplica('second')
-  await time.during(timers.pause(LEASE_MS), 1e6)
-  const ended = await time.during(next.ask('tasks/get', { taskId }), 1000)
-  t.match(ended, { status: 'completed', result: 'second' })
+  await assertTimeFor(t, time, world, next, taskId)
 })
 
 t.test('a replica that was paused gives those with the code of a task their time', async (t) => {
@@ -211,12 +218,7 @@ t.test('a replica that was paused gives those with the code of a task their time
   const next = world.openReplica('next', RELEASE)
   await time.during(timers.pause(2000), 10_000)
   time.skip(5 * LEASE_MS)
-  await time.during(timers.pause(LEASE_MS), 1e6)
-  t.match(await time.during(next.ask('tasks/get', { taskId }), 1000), { status: 'working' })
-  world.openReplica('second')
-  await time.during(timers.pause(LEASE_MS), 1e6)
-  const ended = await time.during(next.ask('tasks/get', { taskId }), 1000)
-  t.match(ended, { status: 'completed', result: 'second' })
+  await assertTimeFor(t, time, world, next, taskId)
 })
 
 t.test('of several replicas that are offered a task one runs it', async (t) => {

@@ -10,12 +10,17 @@ import { TaskRunner, type TaskRunnerDependencies } from '../../src/tasks/runner.
 import { Transitions, type TransitionDependencies } from '../../src/tasks/transitions.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { StoreUnavailable } from '../../src/store/records/state-store.ts'
-import { LEASE_MS, openWorld, question } from './replicas.ts'
+import { LEASE_MS, openWorld, question, type Script } from './replicas.ts'
 import { RUNNING } from './transition-cases.ts'
 
 /** Above a lease, and below two. */
 const PAUSE_MS = 1.5 * LEASE_MS
 const KEY: TaskKey = { id: 'task', state: { owner: 'tasks', name: 'task' }, entry: 'tasks/task' }
+
+const sleepMinute: Script = async (round) => {
+  await round.sleep(60_000, undefined, timers.pause)
+  return 'not undone'
+}
 
 /** Begins a run that notes its events. @param holdMs how long each hold of the due time takes. */
 function openRun (time: VirtualTime, holdMs: number) {
@@ -117,10 +122,7 @@ t.test('a replica that was paused after it took an undo leaves it to the one tha
   for (let at = 0; at < 12; at++) {
     const time = new VirtualTime(t)
     const undone: string[] = []
-    const world = openWorld(async (round) => {
-      await round.sleep(60_000, undefined, timers.pause)
-      return 'not undone'
-    }, {
+    const world = openWorld(sleepMinute, {
       async undo (round, replica) {
         await round.sleep(5000, undefined, timers.pause)
         undone.push(replica)
@@ -180,10 +182,7 @@ t.test('a replica that looks late leaves the undo alone that another one has beg
   for (let at = 0; at < 4; at++) {
     const time = new VirtualTime(t)
     const undone: string[] = []
-    const world = openWorld(async (round) => {
-      await round.sleep(60_000, undefined, timers.pause)
-      return 'not undone'
-    }, {
+    const world = openWorld(sleepMinute, {
       async undo (round, replica) {
         await round.sleep(30_000, undefined, timers.pause)
         undone.push(replica)

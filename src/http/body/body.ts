@@ -12,7 +12,7 @@ import type { Replies } from '../replies.ts'
 interface BodyOptions {
   readonly maxBodyBytes: number
   readonly maxBodyDepth: number
-  /** Of a body of a MiB. A larger body may weigh as much in each MiB. */
+  /** The limit of a body of a MiB. A larger body may weigh as much in each MiB. */
   readonly maxBodyWeight: number
   readonly arrivingBytes: ArrivingBytes
   readonly replies: Replies

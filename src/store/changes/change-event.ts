@@ -21,7 +21,7 @@ export type ChangeEvent =
   | { readonly type: 'resources-outdated', readonly templates?: readonly string[] }
   /**
    * The status of a task has changed. `isOver`: a replica that has this run, or an earlier one, must stop it.
-   * Without its number, as earlier releases tell it, that is any run.
+   * Earlier releases tell no number: any run must stop.
    */
   | {
     readonly type: 'task-changed', readonly entry: string, readonly isOver: boolean, readonly run?: number
