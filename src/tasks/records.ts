@@ -82,11 +82,11 @@ export class TaskRecords {
 
   /**
    * Returns the names of a call that may be repeated: the first one for its record, the others for records of
-   * replicas that seal with another secret.
+   * replicas that seal with another secret. Operators find a task by its id: no two owners have the same one.
    * @param identity tells the call from all others of the principal.
    */
   keysFor (principal: Principal, identity: string): readonly [TaskKey, ...TaskKey[]] {
-    const names = this.#sealer.toNames(NAME_PURPOSE, identity, ID_BYTES)
+    const names = this.#sealer.toNames(NAME_PURPOSE, `${ownerOf(principal)} ${identity}`, ID_BYTES)
     const [first, ...others] = names.map((name) => toKey(principal, `task_${name}`))
     if (first === undefined) throw new TypeError('unreachable: a sealer has a secret')
     return [first, ...others]

@@ -91,6 +91,13 @@ t.test('a record opens with each of the secrets, and not without the one that se
   t.equal(await open('next').read(key), undefined)
 })
 
+t.test('no two callers have a task of one id, though their calls have the same key', async (t) => {
+  const { records } = prepare()
+  const idOf = (subject: string) => records.keysFor({ ...ANONYMOUS, subject }, 'the same call')[0].id
+  t.not(idOf('ada'), idOf('bob'), 'an operator would find the task of somebody else')
+  t.equal(idOf('ada'), idOf('ada'))
+})
+
 t.test('a repetition that comes second keeps the place of the first call', async (t) => {
   const { store, records } = prepare()
   const [key] = records.keysFor(ANONYMOUS, 'the same call')

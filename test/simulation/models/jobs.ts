@@ -177,6 +177,8 @@ export class Jobs {
     if (job.id !== undefined && job.id !== id) {
       this.#world.fail(`${job.name} is two tasks: ${job.id} and ${id}`)
     }
+    const other = this.tasks.find((task) => task.id === id && task !== job)
+    if (other !== undefined) this.#world.fail(`${job.name} and ${other.name} are one task: ${id}`)
     job.known = 'task'
     job.id = id
     this.records.checkKnown(job)
