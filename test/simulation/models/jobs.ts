@@ -8,7 +8,7 @@ import { MAX_TASKS } from '../replica.ts'
 import type { ModelWorld } from '../world.ts'
 import type { Before, Job, TaskView } from './job.ts'
 import { Questions } from './questions.ts'
-import { SeenRecords, TERMINAL, type SeenState } from './records.ts'
+import { isWithoutSuccess, SeenRecords, TERMINAL, type SeenState } from './records.ts'
 import { toWanted } from './program.ts'
 import { MAX_CRASHES, Runs, type SeenCluster } from './runs.ts'
 import { Writes, type SeenOutages } from './writes.ts'
@@ -177,11 +177,9 @@ export class Jobs {
     if (job.id !== undefined && job.id !== id) {
       this.#world.fail(`${job.name} is two tasks: ${job.id} and ${id}`)
     }
-    const other = this.tasks.find((task) => task.id === id && task !== job)
-    if (other !== undefined) this.#world.fail(`${job.name} and ${other.name} are one task: ${id}`)
     job.known = 'task'
     job.id = id
-    this.records.checkKnown(job)
+    this.records.checkKnown(job, this.tasks)
     const owner = ownerOf(job.sender.principal)
     this.#checkLimit(({ principal }) => ownerOf(principal) === owner, MAX_TASKS)
     const { address } = job.sender
@@ -295,10 +293,4 @@ export class Jobs {
       )))
     if (!isExpected) this.#world.fail(`${name} (${tool}) failed: ${JSON.stringify(error)}`)
   }
-}
-
-/** Whether what the task has done is to be undone. */
-function isWithoutSuccess ({ status, result = '' }: TaskRecord): boolean {
-  return status === 'cancelled' || status === 'failed' ||
-    (status === 'completed' && result.includes('"isError":true'))
 }

@@ -98,8 +98,14 @@ export class SeenRecords {
     if (record.generation > 0) this.#checkDue(entry, record)
   }
 
-  /** Checks that a replica looks at a task that a client knows, whichever replica is lost now. */
-  checkKnown (job: Job): void {
+  /**
+   * Checks that a replica looks at a task that a client knows, whichever replica is lost now, and that no
+   * other task has its id.
+   */
+  checkKnown (job: Job, tasks: readonly Job[]): void {
+    const { id, name } = job
+    const twin = tasks.find((task) => task.id === id && task.name !== name)
+    if (twin !== undefined) this.#world.fail(`${name} and ${twin.name} are one task: ${id}`)
     const entry = entryOf(job)
     const record = this.#durable(entry)
     if (record !== undefined) this.#checkDue(entry, record)
@@ -146,4 +152,10 @@ function wantedTime (record: TaskRecord, now: number): number | undefined {
 /** The entry of its due time, which also names its record. */
 function entryOf ({ entry, id, sender }: Job): string {
   return entry ?? `tasks-${ownerOf(sender.principal)}/${String(id)}`
+}
+
+/** Whether what the task has done is to be undone. */
+export function isWithoutSuccess ({ status, result = '' }: TaskRecord): boolean {
+  return status === 'cancelled' || status === 'failed' ||
+    (status === 'completed' && result.includes('"isError":true'))
 }
