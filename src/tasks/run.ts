@@ -93,6 +93,8 @@ export class TaskRun implements Outlet, JournalOwner {
   get record (): TaskRecord { return this.#stored.record }
   /** The number of the run among those of its task. It grows when the run goes on after its lease. */
   get number (): number { return this.#run }
+  get relayed (): ClientCapabilities | undefined { return this.record.relayed }
+  get isStopped (): boolean { return this.#stopReason !== undefined }
 
   /** Returns the time limit of the run, in milliseconds. The time begins now. */
   takeTimeLimit (): number {
@@ -100,14 +102,10 @@ export class TaskRun implements Outlet, JournalOwner {
     return this.#limitMs
   }
 
-  get relayed (): ClientCapabilities | undefined { return this.record.relayed }
-
   /** Whether the time limit of the task has ended the run. Its tool may have a shorter one. */
   get #isExpired (): boolean {
     return this.#stopReason instanceof HandlerTimeout && this.#stopReason.timeoutMs >= this.#limitMs
   }
-
-  get isStopped (): boolean { return this.#stopReason !== undefined }
 
   /** Calls the listener when no handler of the run goes on. There is one listener at most. */
   onEnd (listener: () => void): void { this.#onEnd = listener }
@@ -129,7 +127,12 @@ export class TaskRun implements Outlet, JournalOwner {
    * task does not run here any more: the process may have been paused during the write.
    */
   async call (): Promise<void> {
+    const { transitions, leaseMs } = this.#dependencies
     if (!this.record.isCalled) await this.#send(() => ({ type: 'called' }))
+    // The claim was slow: the first regular renewal could come after the lease.
+    if (clock.monotonic() >= this.#leaseEndsAt - leaseMs * 2 / 3) {
+      await transitions.insist(async () => await this.renew())
+    }
     await this.allowStep()
   }
 

@@ -264,3 +264,28 @@ t.test('a creation that took long begins a new lease: the first renewal would co
     first.kill()
   }
 })
+
+t.test('a claim that took long renews its lease before the handler is called', async (t) => {
+  const callers: string[] = []
+  // It takes the entry, reads the record, holds the due time, and writes the record.
+  for (let at = 0; at < 4; at++) {
+    const time = new VirtualTime(t)
+    const calls: string[] = []
+    const world = openWorld(async (round, replica) => {
+      await round.sleep(2000, undefined, timers.pause)
+      calls.push(replica)
+      return await new Promise<never>(() => {})
+    })
+    const first = world.openReplica('first', { pauseMs: LEASE_MS - 100 })
+    await time.during(first.call(), 10_000)
+    await time.during(timers.pause(1990), 10_000)
+    first.fail(at, 'paused')
+    await time.during(timers.pause(LEASE_MS - 1000), 1e6)
+    const other = world.openReplica('other')
+    await time.during(timers.pause(2 * LEASE_MS), 1e6)
+    t.equal(calls.length, 1, `paused at ${at}: ${calls.join()}`)
+    callers.push(...calls)
+    for (const replica of [first, other]) replica.kill()
+  }
+  t.ok(callers.filter((replica) => replica === 'first').length > 1, callers.join())
+})
