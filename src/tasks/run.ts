@@ -110,7 +110,7 @@ export class TaskRun implements Outlet, JournalOwner {
   /** Calls the listener when no handler of the run goes on. There is one listener at most. */
   onEnd (listener: () => void): void { this.#onEnd = listener }
 
-  attach (lifetime: Lifetime): void {
+  onPending (lifetime: Lifetime): void {
     this.#lifetime = lifetime
     lifetime.onStop((reason) => { this.#stopReason = reason })
     if (this.#stopReason !== undefined) lifetime.stop(this.#stopReason)
@@ -127,12 +127,8 @@ export class TaskRun implements Outlet, JournalOwner {
    * task does not run here any more: the process may have been paused during the write.
    */
   async call (): Promise<void> {
-    const { transitions, leaseMs } = this.#dependencies
     if (!this.record.isCalled) await this.#send(() => ({ type: 'called' }))
-    // The claim was slow: the first regular renewal could come after the lease.
-    if (clock.monotonic() >= this.#leaseEndsAt - leaseMs * 2 / 3) {
-      await transitions.insist(async () => await this.renew())
-    }
+    if (this.#isShort) await this.#dependencies.transitions.insist(async () => await this.renew())
     await this.allowStep()
   }
 
@@ -141,6 +137,11 @@ export class TaskRun implements Outlet, JournalOwner {
     // One at a time: the number of the run changes after the end of a lease.
     this.#renewing ??= this.#renew().finally(() => { this.#renewing = undefined })
     await this.#renewing
+  }
+
+  /** Whether the lease could end before its next regular renewal: what began it was slow. */
+  get #isShort (): boolean {
+    return clock.monotonic() >= this.#leaseEndsAt - this.#dependencies.leaseMs * 2 / 3
   }
 
   async #renew (): Promise<void> {
@@ -153,8 +154,9 @@ export class TaskRun implements Outlet, JournalOwner {
     // A look on this replica may have held the task for the next generation.
     await transitions.hold(this.key, current.record.generation + 1)
     // After the end of the lease another replica may have taken the due entry, and be about to take over.
-    if (clock.monotonic() >= endsAt) return await this.#send(() => ({ type: 'reclaimed' }))
-    this.#leaseEndsAt = askedAt + leaseMs
+    if (clock.monotonic() >= endsAt) await this.#send(() => ({ type: 'reclaimed' }))
+    else this.#leaseEndsAt = askedAt + leaseMs
+    if (this.#isShort) return await this.#renew()
     if (this.#progress.members.statusMessage !== this.record.statusMessage) await this.#keep()
   }
 
@@ -187,8 +189,6 @@ export class TaskRun implements Outlet, JournalOwner {
     this.#deferral = { inMs: retryAfterSeconds * 1000, pause: 'limit' }
     return new TaskDeferred()
   }
-
-  onPending (lifetime: Lifetime): void { this.attach(lifetime) }
 
   /** A task has no stream to its client. */
   notify (json: string): void { this.#dependencies.onMessage?.(this.key.id, json) }

@@ -1,18 +1,14 @@
-// What a replica does that was paused for a little longer than its lease, or was slow to renew it.
+// What a replica does that was paused for about as long as its lease, or was slow to take a task.
 
 import t from 'tap'
 import { timers } from '../../src/base/time.ts'
 import type { ToolRuns } from '../../src/request/pipeline/seams.ts'
-import type { TaskEvent } from '../../src/tasks/events.ts'
 import type { TaskKey } from '../../src/tasks/records.ts'
-import { TaskRun, type TaskRunDependencies } from '../../src/tasks/run.ts'
 import { TaskRunner, type TaskRunnerDependencies } from '../../src/tasks/runner.ts'
 import { Transitions, type TransitionDependencies } from '../../src/tasks/transitions.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { StoreUnavailable } from '../../src/store/records/state-store.ts'
 import { LEASE_MS, openWorld, question, type Script } from './replicas.ts'
-import { RUNNING } from './transition-cases.ts'
-
 /** Above a lease, and below two. */
 const PAUSE_MS = 1.5 * LEASE_MS
 const KEY: TaskKey = { id: 'task', state: { owner: 'tasks', name: 'task' }, entry: 'tasks/task' }
@@ -21,51 +17,6 @@ const sleepMinute: Script = async (round) => {
   await round.sleep(60_000, undefined, timers.pause)
   return 'not undone'
 }
-
-/** Begins a run that notes its events. @param holdMs how long each hold of the due time takes. */
-function openRun (time: VirtualTime, holdMs: number) {
-  const events: Array<TaskEvent['type']> = []
-  const record = { ...RUNNING, run: 3 }
-  const dependencies = {
-    leaseMs: LEASE_MS,
-    patienceMs: 0,
-    storeClock: { now: () => time.now },
-    records: { read: async () => ({ record, version: '1' }) },
-    transitions: {
-      hold: async () => await timers.pause(holdMs),
-      insist: async (work: () => Promise<void>) => await work(),
-      async apply (_: TaskKey, event: TaskEvent) {
-        events.push(event.type)
-        return { record: { ...record, run: 4 }, version: '2', transition: {}, heldAt: time.now }
-      }
-    }
-  } as unknown as TaskRunDependencies
-  const run = TaskRun.resume(dependencies, KEY, { record, version: '1' }, time.now)
-  return { run, events }
-}
-
-t.test('a lease counts from when its renewal was asked for', async (t) => {
-  const time = new VirtualTime(t)
-  const { run } = openRun(time, LEASE_MS / 2)
-  const askedAt = time.now
-  await time.during(run.renew(), LEASE_MS)
-  t.equal(time.now - askedAt, LEASE_MS / 2)
-  t.equal(run.allowStep(), undefined)
-  await time.during(timers.pause(LEASE_MS / 2), LEASE_MS)
-  t.ok(run.allowStep() instanceof Promise, 'it asks before a step')
-  await time.during(timers.pause(LEASE_MS), 2 * LEASE_MS)
-})
-
-t.test('a run that goes on just after its lease has another number', async (t) => {
-  const time = new VirtualTime(t)
-  const { run, events } = openRun(time, 0)
-  await time.during(timers.pause(LEASE_MS - 1), LEASE_MS)
-  await time.during(run.renew(), 1000)
-  t.strictSame(events, [])
-  await time.during(timers.pause(LEASE_MS), LEASE_MS)
-  await time.during(Promise.resolve(run.allowStep()), 1000)
-  t.strictSame(events, ['reclaimed'])
-})
 
 t.test('a handler that must not run again is called once the record says so', async (t) => {
   for (let at = 0, isOver = false; !isOver; at++) {

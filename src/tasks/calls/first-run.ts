@@ -240,7 +240,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     if (this.#progress !== undefined) run.progress(this.#progress)
     this.#request.onProgress = (progress) => run.progress(progress)
     lifetime.limit(run.takeTimeLimit())
-    run.attach(lifetime)
+    run.onPending(lifetime)
     onCreate(run)
     return run
   }

@@ -1,0 +1,68 @@
+// When a run renews its lease, and what it does before a step.
+
+import t from 'tap'
+import { timers } from '../../src/base/time.ts'
+import type { TaskEvent } from '../../src/tasks/events.ts'
+import type { TaskKey } from '../../src/tasks/records.ts'
+import { TaskRun, type TaskRunDependencies } from '../../src/tasks/run.ts'
+import { VirtualTime } from '../helpers/virtual-time.ts'
+import { LEASE_MS } from './replicas.ts'
+import { RUNNING } from './transition-cases.ts'
+
+const KEY: TaskKey = { id: 'task', state: { owner: 'tasks', name: 'task' }, entry: 'tasks/task' }
+
+/** Begins a run that notes its events. @param holdsMs how long each hold of the due time takes. */
+function openRun (time: VirtualTime, holdsMs: readonly number[] = []) {
+  let holds = 0
+  const events: Array<TaskEvent['type']> = []
+  const record = { ...RUNNING, run: 3 }
+  const dependencies = {
+    leaseMs: LEASE_MS,
+    patienceMs: 0,
+    storeClock: { now: () => time.now },
+    records: { read: async () => ({ record, version: '1' }) },
+    transitions: {
+      hold: async () => await timers.pause(holdsMs[holds++] ?? 0),
+      insist: async (work: () => Promise<void>) => await work(),
+      async apply (_: TaskKey, event: TaskEvent) {
+        events.push(event.type)
+        return { record: { ...record, run: 4 }, version: '2', transition: {}, heldAt: time.now }
+      }
+    }
+  } as unknown as TaskRunDependencies
+  const run = TaskRun.resume(dependencies, KEY, { record, version: '1' }, time.now)
+  return { run, events }
+}
+
+t.test('a lease counts from when its renewal was asked for', async (t) => {
+  const time = new VirtualTime(t)
+  const { run } = openRun(time, [LEASE_MS / 4])
+  const askedAt = time.now
+  await time.during(run.renew(), LEASE_MS)
+  t.equal(time.now - askedAt, LEASE_MS / 4)
+  t.equal(run.allowStep(), undefined)
+  await time.during(timers.pause(LEASE_MS * 3 / 4), LEASE_MS)
+  t.ok(run.allowStep() instanceof Promise, 'it asks before a step')
+  await time.during(timers.pause(LEASE_MS), 2 * LEASE_MS)
+})
+
+t.test('a slow renewal is followed by another: the next regular one would come too late', async (t) => {
+  for (const slowMs of [LEASE_MS - 100, LEASE_MS + 100]) {
+    const time = new VirtualTime(t)
+    const { run } = openRun(time, [slowMs])
+    await time.during(run.renew(), 2 * LEASE_MS)
+    await time.during(timers.pause(LEASE_MS / 2), LEASE_MS)
+    t.equal(run.allowStep(), undefined)
+  }
+})
+
+t.test('a run that goes on just after its lease has another number', async (t) => {
+  const time = new VirtualTime(t)
+  const { run, events } = openRun(time)
+  await time.during(timers.pause(LEASE_MS - 1), LEASE_MS)
+  await time.during(run.renew(), 1000)
+  t.strictSame(events, [])
+  await time.during(timers.pause(LEASE_MS), LEASE_MS)
+  await time.during(Promise.resolve(run.allowStep()), 1000)
+  t.strictSame(events, ['reclaimed'])
+})
