@@ -81,7 +81,7 @@ export class Network {
     const { state } = this
     const call = this.#callOf(node)
     return {
-      create: async (...args) => await call(`create ${nameOf(args[0])}`, () => state.create(...args)),
+      create: async (...args) => await call(`create ${nameOf(args[0])}`, () => state.create(node.process, ...args)),
       read: async (key) => await call(`read ${nameOf(key)}`, () => state.read(key)),
       peek: async (key) => await call(`peek ${nameOf(key)}`, () => state.peek(key)),
       replace: async (...args) => await call(`replace ${nameOf(args[0])}`, () => state.replace(...args)),

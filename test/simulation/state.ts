@@ -9,7 +9,7 @@ import type {
   RecordLifetime, StateKey, StateRecord, StateValue
 } from '../../src/store/records/state-store.ts'
 import { DurableMap } from './durable-map.ts'
-import type { World } from './world.ts'
+import type { Process, World } from './world.ts'
 
 interface SimulatedRecord extends StateKey {
   readonly bytes: Buffer
@@ -17,7 +17,11 @@ interface SimulatedRecord extends StateKey {
   readonly lifetime: RecordLifetime
   /** A use moves it, also on the standby. */
   readonly expiry: { at: number }
+  /** The replica that created it, and when. `undefined` once it was replaced. */
+  readonly creation: Creation | undefined
 }
+
+export interface Creation { readonly by: Process, readonly at: number }
 
 interface DueTime { readonly at: number, readonly generation: number }
 
@@ -56,12 +60,12 @@ export class SimulatedState {
   }
 
   create (
-    key: StateKey, { bytes }: StateValue, lifetime: RecordLifetime, limit: number
+    by: Process, key: StateKey, { bytes }: StateValue, lifetime: RecordLifetime, limit: number
   ): Outcome<StateRecord | 'taken' | 'full'> {
     const text = toText(key)
     if (this.#find(key) !== undefined) return this.#durably(text, 'taken')
     if (this.list(key.owner).value.size >= limit) return at('full')
-    return this.#put(key, bytes, lifetime)
+    return this.#put(key, bytes, lifetime, { by, at: this.#world.now })
   }
 
   read (key: StateKey): Outcome<StateRecord | undefined> {
@@ -161,10 +165,12 @@ export class SimulatedState {
 
   #isLive ({ expiry }: SimulatedRecord): boolean { return this.#world.now < expiry.at }
 
-  #put (key: StateKey, bytes: Buffer, lifetime: RecordLifetime): Outcome<StateRecord> {
+  #put (
+    key: StateKey, bytes: Buffer, lifetime: RecordLifetime, creation?: Creation
+  ): Outcome<StateRecord> {
     const version = String(++this.#versions)
     const expiry = { at: this.#expiryOf(lifetime) }
-    const record = { ...key, bytes: Buffer.from(bytes), version, lifetime, expiry }
+    const record = { ...key, bytes: Buffer.from(bytes), version, lifetime, expiry, creation }
     this.records.set(toText(key), record)
     this.onWrite(toText(key))
     return this.#durably(toText(key), toRecord(record))

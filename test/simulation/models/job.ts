@@ -92,6 +92,8 @@ export interface Job {
   id?: string
   /** The entry of its due time, which also names its record. */
   entry?: string
+  /** When its record was first seen. */
+  recordedAt?: number
   readonly steps: Map<string, Step>
   readonly runs: Map<string, Run>
   /** The last call of its handler. */

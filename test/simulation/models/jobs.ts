@@ -88,6 +88,7 @@ export class Jobs {
     const job = this.#byName.get((record.args as { readonly job: string }).job)
     if (job === undefined) return
     job.entry ??= entry
+    job.recordedAt ??= this.#world.now
     this.writes.check(job, record)
   }
 
@@ -151,7 +152,7 @@ export class Jobs {
 
   /** Checks that tasks which have ended do not count for their callers, nor for the networks of these. */
   checkPlaces (): void {
-    const { places } = this.records
+    const places = [...this.records.places]
     for (const job of this.all) {
       const record = this.records.of(job)
       const isOpen = record !== undefined && (!TERMINAL.has(record.status) || record.undo === 'due')
@@ -159,8 +160,11 @@ export class Jobs {
       const isInDoubt = record === undefined && job.id === undefined
       if (job.entry === undefined || isOpen || isInDoubt) continue
       const id = job.entry.slice(job.entry.indexOf('/'))
-      const place = places.find((key) => key.endsWith(id))
-      if (place !== undefined) this.#world.fail(`${job.name} has ended, and counts as unfinished: ${place}`)
+      const [place, creation] = places.find(([key]) => key.endsWith(id)) ?? []
+      // So does the place of a repetition whose replica was lost before it removed it.
+      const isLost = creation?.by.isDead === true && creation.at > (job.recordedAt ?? Infinity)
+      if (place === undefined || isLost) continue
+      this.#world.fail(`${job.name} has ended, and counts as unfinished: ${place}`)
     }
   }
 

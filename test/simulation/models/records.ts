@@ -4,7 +4,7 @@ import { ownerOf } from '../../../src/access/principal.ts'
 import { endOfRun, phaseOf, readTaskBytes, type TaskRecord } from '../../../src/tasks/record.ts'
 import { createSealer, type Sealer } from '../../../src/store/sealing/sealer.ts'
 import { LEASE_MS } from '../replica.ts'
-import type { SimulatedState } from '../state.ts'
+import type { Creation, SimulatedState } from '../state.ts'
 import type { ModelWorld } from '../world.ts'
 import type { Job } from './job.ts'
 
@@ -52,11 +52,11 @@ export class SeenRecords {
   /** The record that a failover would not lose. */
   durableOf (job: Job): TaskRecord | undefined { return this.#durable(entryOf(job)) }
 
-  /** The keys of the places of limits that count now. */
-  get places (): readonly string[] {
-    return [...this.#state.records.entries()].flatMap(([key, { expiry }]) => (
-      /^(open-tasks|tasks-of)-/.test(key) && expiry.at > this.#world.now ? [key] : []
-    ))
+  /** The places of limits that count now, by their keys. */
+  get places (): ReadonlyMap<string, Creation | undefined> {
+    return new Map([...this.#state.records.entries()].flatMap(([key, { expiry, creation }]) => (
+      /^(open-tasks|tasks-of)-/.test(key) && expiry.at > this.#world.now ? [[key, creation] as const] : []
+    )))
   }
 
   /** Called after each write of a record or a due time. */
