@@ -59,7 +59,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a run that renews its lease after its end is begun elsewhere too',
-    edits: [['tasks/run.ts', 'if (clock.monotonic() >= endsAt) return', 'if (endsAt < 0) return']]
+    edits: [['tasks/run.ts', 'if (clock.monotonic() >= endsAt) await', 'if (endsAt < 0) await']]
   },
   {
     name: 'a poison task ends every replica',
