@@ -152,19 +152,14 @@ export class Jobs {
 
   /** Checks that tasks which have ended do not count for their callers, nor for the networks of these. */
   checkPlaces (): void {
-    const places = [...this.records.places]
     for (const job of this.all) {
       const record = this.records.of(job)
       const isOpen = record !== undefined && (!TERMINAL.has(record.status) || record.undo === 'due')
       // A creation that a failover has lost counts until the time limit of its task.
       const isInDoubt = record === undefined && job.id === undefined
       if (job.entry === undefined || isOpen || isInDoubt) continue
-      const id = job.entry.slice(job.entry.indexOf('/'))
-      const [place, creation] = places.find(([key]) => key.endsWith(id)) ?? []
-      // So does the place of a repetition whose replica was lost before it removed it.
-      const isLost = creation?.by.isDead === true && creation.at > (job.recordedAt ?? Infinity)
-      if (place === undefined || isLost) continue
-      this.#world.fail(`${job.name} has ended, and counts as unfinished: ${place}`)
+      const place = this.records.placeOf(job)
+      if (place !== undefined) this.#world.fail(`${job.name} has ended, and counts as unfinished: ${place}`)
     }
   }
 
@@ -196,7 +191,11 @@ export class Jobs {
       const record = this.records.of(job)
       return record !== undefined && !TERMINAL.has(record.status) && endOfRun(record) > this.#world.now
     })
-    if (open.length > max) this.#world.fail(`${open.length} tasks of one caller, and the limit is ${max}`)
+    // A repetition that wakes up creates its record though the place of the first call has gone.
+    const repeated = this.#cluster.losses > 0 ? open.filter(({ copies }) => copies > 1).length : 0
+    if (open.length - repeated > max) {
+      this.#world.fail(`${open.length} tasks of one caller, and the limit is ${max}`)
+    }
   }
 
   /** What is known before the job is asked for. */

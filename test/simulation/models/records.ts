@@ -4,7 +4,7 @@ import { ownerOf } from '../../../src/access/principal.ts'
 import { endOfRun, phaseOf, readTaskBytes, type TaskRecord } from '../../../src/tasks/record.ts'
 import { createSealer, type Sealer } from '../../../src/store/sealing/sealer.ts'
 import { LEASE_MS } from '../replica.ts'
-import type { Creation, SimulatedState } from '../state.ts'
+import type { SimulatedState } from '../state.ts'
 import type { ModelWorld } from '../world.ts'
 import type { Job } from './job.ts'
 
@@ -52,11 +52,15 @@ export class SeenRecords {
   /** The record that a failover would not lose. */
   durableOf (job: Job): TaskRecord | undefined { return this.#durable(entryOf(job)) }
 
-  /** The places of limits that count now, by their keys. */
-  get places (): ReadonlyMap<string, Creation | undefined> {
-    return new Map([...this.#state.records.entries()].flatMap(([key, { expiry, creation }]) => (
-      /^(open-tasks|tasks-of)-/.test(key) && expiry.at > this.#world.now ? [[key, creation] as const] : []
-    )))
+  /** The key of the place of limits in which the task counts now. */
+  placeOf ({ entry = '', recordedAt = Infinity }: Job): string | undefined {
+    const id = entry.slice(entry.indexOf('/'))
+    const [place] = [...this.#state.records.entries()].find(([key, { expiry, creation }]) => {
+      // The place of a repetition counts until its time limit if its replica was lost before it removed it.
+      const isLost = creation?.by.isDead === true && creation.at > recordedAt
+      return /^(open-tasks|tasks-of)-/.test(key) && key.endsWith(id) && expiry.at > this.#world.now && !isLost
+    }) ?? []
+    return place
   }
 
   /** Called after each write of a record or a due time. */
