@@ -64,10 +64,14 @@ export class Transitions {
     for (let stored = from ?? await readRecord(); stored !== undefined; stored = await readRecord()) {
       const { record: { generation } } = stored
       const heldAt = clock.monotonic()
-      const transition = findTransition(stored.record, event, storeClock.now())
+      let transition = findTransition(stored.record, event, storeClock.now())
+      if (transition?.isHeld === true) {
+        await this.#attempt(isUrgent, async () => await this.hold(key, generation + 1))
+        // The answer has told the time: a replica that has just started did not know that of the store.
+        transition = findTransition(stored.record, event, storeClock.now())
+      }
       if (transition === undefined) return { ...stored, transition, heldAt }
-      const { record, isHeld, isTold } = transition
-      if (isHeld) await this.#attempt(isUrgent, async () => await this.hold(key, generation + 1))
+      const { record, isTold } = transition
       const next = record === undefined
         ? await this.#confirm(key, stored, transition, isUrgent)
         : await this.#replace(key, stored, record, isUrgent)

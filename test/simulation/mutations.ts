@@ -25,10 +25,12 @@ const FIRST_ANSWERS = 'store/records/first-answers.ts'
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a run that sleeps moves its due time before it gives the task up',
-    edits: [[TRANSITIONS, 'if (isHeld) await', `if (typeof transition.due === 'number') {
-      const late = transition.due - storeClock.now()
-      await this.#attempt(isUrgent, async () => await this.#setDue(key, late, generation + 1))
-    } else if (isHeld) await`]]
+    edits: [[
+      TRANSITIONS, 'if (transition?.isHeld === true) {', `if (typeof transition?.due === 'number') {
+        const late = transition.due - storeClock.now()
+        await this.#attempt(isUrgent, async () => await this.#setDue(key, late, generation + 1))
+      } else if (transition?.isHeld === true) {`
+    ]]
   },
   {
     name: 'a replica that read a task as waiting sets its due time without looking again',

@@ -128,6 +128,36 @@ t.test('a replica that looks late leaves the run alone that an answer has begun'
   }
 })
 
+t.test('a run has the time of the store that a replica has begun whose clock is wrong', async (t) => {
+  for (const aheadMs of [-90_000, 90_000]) {
+    // Before its own claim is written.
+    for (let at = 0; at < 3; at++) {
+      const time = new VirtualTime(t)
+      const world = openWorld(async (round) => {
+        await Promise.all([round.ask({ go: question }), round.sleep(30_000, undefined, timers.pause)])
+        return await new Promise<never>(() => {})
+      })
+      const first = world.openReplica('first')
+      const taskId = await time.during(first.call(), 10_000)
+      first.kill()
+      const other = world.openReplica('other', { pauseMs: 500 })
+      await time.during(timers.pause(29_900), 1e6)
+      other.fail(at, 'paused')
+      await time.during(timers.pause(200), 1e6)
+      // It has not asked the store for the time.
+      const second = world.openReplica('second', { aheadMs })
+      const inputResponses = { go: { action: 'accept', content: {} } }
+      await time.during(second.ask('tasks/update', { taskId, inputResponses }), 1000)
+      await time.during(timers.pause(1000), 1e6)
+      t.strictSame(other.warnings, [], `paused at ${at}`)
+      second.kill()
+      await time.during(timers.pause(2 * LEASE_MS), 1e6)
+      t.strictSame(other.warnings, ['the replica of a task was lost'])
+      other.kill()
+    }
+  }
+})
+
 t.test('a replica that looks late leaves the undo alone that another one has begun', async (t) => {
   let pauses = 0
   for (let at = 0; at < 4; at++) {
