@@ -140,9 +140,7 @@ export class TaskRunner {
   async #look (): Promise<void> {
     if (this.#isLooking) return
     this.#isLooking = true
-    // The process was paused: it does not know whether other replicas reached the store meanwhile.
-    const isLate = clock.monotonic() >= this.#nextLookAt + this.#dependencies.leaseMs / 2
-    if (isLate) this.#steadySince = clock.monotonic()
+    this.#noteGap(this.#nextLookAt)
     this.#notedAt = Infinity
     const { dueTimes, storeClock, leaseMs, log, reports, isUsed } = this.#dependencies
     let nextMs = leaseMs / 2
@@ -154,6 +152,7 @@ export class TaskRunner {
         storeClock.note(now, takenAt)
         this.#restsUntil = clock.monotonic() + (entries.length === 0 ? REST_MS : 0)
         await Promise.all(entries.map((entry) => this.#takeUp(keyFrom(entry), takenAt, now)))
+        this.#noteGap(takenAt)
         // Other replicas look first at the tasks that were left to them.
         nextMs = Math.min(nextMs, nextInMs) + (reports.hasLeft ? COURTESY_MS : 0)
       }
@@ -164,6 +163,15 @@ export class TaskRunner {
     }
     this.#isLooking = false
     this.#schedule(Math.min(nextMs, this.#notedAt - clock.monotonic()))
+  }
+
+  /**
+   * If this replica is late, it was paused: it does not know whether others reached the store meanwhile.
+   * @param expectedAt when it should have come here, in monotonic milliseconds.
+   */
+  #noteGap (expectedAt: number): void {
+    const now = clock.monotonic()
+    if (now >= expectedAt + this.#dependencies.leaseMs / 2) this.#steadySince = now
   }
 
   /**
@@ -180,6 +188,7 @@ export class TaskRunner {
     const { records, transitions, leaseMs, log } = this.#dependencies
     try {
       const stored = await records.read(key)
+      this.#noteGap(takenAt)
       // The process was paused: another replica may have taken the entry, and runs the task.
       if (clock.monotonic() >= takenAt + leaseMs) return
       // Another replica has begun a run since. The clocks of two replicas may differ by a moment.

@@ -221,6 +221,25 @@ t.test('a replica that was paused gives those with the code of a task their time
   await assertTimeFor(t, time, world, next, taskId)
 })
 
+t.test('a replica that was paused in a look gives those with the code of a task their time', async (t) => {
+  for (let at = 0; at < 3; at++) {
+    const time = new VirtualTime(t)
+    const world = openWorld(async (round, replica) => {
+      await sleep(round, 3 * LEASE_MS)
+      return replica
+    })
+    const first = world.openReplica('first')
+    const taskId = await time.during(first.call(), 10_000)
+    first.kill()
+    const next = world.openReplica('next', RELEASE)
+    await time.during(timers.pause(3 * LEASE_MS - 100), 1e6)
+    next.fail(at, 'paused')
+    await time.during(timers.pause(3.5 * LEASE_MS), 1e6)
+    await assertTimeFor(t, time, world, next, taskId)
+    next.kill()
+  }
+})
+
 t.test('of several replicas that are offered a task one runs it', async (t) => {
   const time = new VirtualTime(t)
   const runs: string[] = []
