@@ -6,10 +6,17 @@ import type { Place } from './places.ts'
 import { createRandom } from './shopping.ts'
 
 const EVERY_MS = 1500
+/**
+ * The faults by which a task may lose its replica. Without a reply, a replica does not know that it has begun
+ * a run, or renews no lease.
+ */
+const LOSSES = ['kills', 'pauses', 'cuts', 'lost replies']
 
 export interface Faults {
   /** How many of each kind. */
   readonly counts: ReadonlyMap<string, number>
+  /** When each of them was that may lose a replica, by `performance.now()`. */
+  readonly times: readonly number[]
   /** The exit codes of the replicas that were ended by SIGTERM. */
   readonly exits: ReadonlyArray<Promise<number | null>>
 }
@@ -48,13 +55,15 @@ export async function wreak (
     }]
   ]
   const counts = new Map<string, number>()
+  const times: number[] = []
   const end = performance.now() + seconds * 1000
   for (let number = 0; performance.now() < end; number++) {
     const beat = pause(EVERY_MS)
     const [name, make] = kinds[number % kinds.length] ?? ['', () => {}]
     counts.set(name, (counts.get(name) ?? 0) + 1)
+    if (LOSSES.includes(name)) times.push(performance.now())
     await make()
     await beat
   }
-  return { counts, exits }
+  return { counts, times, exits }
 }

@@ -1,8 +1,8 @@
 // Tasks of both releases: begins them, answers their questions, and keeps how they ended.
 
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Message } from '../helpers/request.ts'
 import type { StormClient } from './storm-client.ts'
+import type { Failure } from './storm-losses.ts'
 
 /** `work_next` is a tool of the second release only. `remind` asks beside its sleeps. */
 const TOOLS = ['work', 'work_next', 'remind'] as const
@@ -21,6 +21,8 @@ interface OpenTask {
   readonly sent: Map<string, string>
   /** Those that were acknowledged. */
   readonly acknowledged: Set<string>
+  /** When its last question was open, or when it was begun, by `performance.now()`. */
+  runsSince: number
 }
 
 export class TaskLedger {
@@ -28,7 +30,7 @@ export class TaskLedger {
   /** By the id of the task. */
   readonly #open = new Map<string, OpenTask>()
   readonly #answering = new Set<Promise<void>>()
-  readonly failed: Message[] = []
+  readonly failed: Failure[] = []
   /** By the argument `task`: the values of its steps, in order. */
   readonly results = new Map<string, readonly string[]>()
   readonly begun = { work: 0, work_next: 0, remind: 0 }
@@ -46,9 +48,10 @@ export class TaskLedger {
 
   async begin (number: number): Promise<void> {
     const tool = TOOLS[number % TOOLS.length] ?? 'work'
+    const runsSince = performance.now()
     const { taskId, name } = await this.#client.begin(tool)
     this.begun[tool]++
-    this.#open.set(taskId, { tool, name, sent: new Map(), acknowledged: new Set() })
+    this.#open.set(taskId, { tool, name, sent: new Map(), acknowledged: new Set(), runsSince })
     await pause(LOOK_EVERY_MS)
   }
 
@@ -73,15 +76,19 @@ export class TaskLedger {
 
   async #look (taskId: string, open: OpenTask): Promise<void> {
     const acknowledged = new Set(open.acknowledged)
+    const askedAt = performance.now()
     const { result: task, error } = await this.#client.ask('tasks/get', { taskId })
     if (task?.status === 'input_required') {
+      open.runsSince = askedAt
       for (const name of Object.keys(task.inputRequests)) this.#see(taskId, open, name, acknowledged)
     }
     if (task?.status === 'working' || task?.status === 'input_required') return
     this.#open.delete(taskId)
     const { values, answers } = task?.result?.structuredContent ?? {}
-    if (task?.status !== 'completed') this.failed.push(task ?? { taskId, error })
-    else {
+    if (task?.status !== 'completed') {
+      const { runsSince } = open
+      this.failed.push({ task: task ?? { taskId, error }, runsSince, endedAt: performance.now() })
+    } else {
       this.results.set(open.name, values)
       this.#check(taskId, open, answers)
     }

@@ -4,6 +4,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { toForm } from '../files/file-tools.ts'
 import type { StormClient } from './storm-client.ts'
+import type { Failure } from './storm-losses.ts'
 
 const MAX_BYTES = 262_144
 /** A file is sent in parts, so that faults meet it on its way. */
@@ -29,6 +30,7 @@ export class UploadLedger {
   readonly #exchanges: Array<Promise<void>> = []
   /** Each fault may keep a link in use for a minute: while there are faults, a task has no limit of time. */
   #end = Infinity
+  readonly failed: Array<Failure & { readonly isAcknowledged: boolean }> = []
   /** What is wrong with acknowledged uploads: they are lost, doubled, or differ. */
   readonly problems: string[] = []
   acknowledged = 0
@@ -60,6 +62,7 @@ export class UploadLedger {
 
   /** Begins a task, sends the file that it asks for, and compares what the tool has read. */
   async #exchange (number: number): Promise<void> {
+    let runsSince = performance.now()
     const { taskId } = await this.#client.begin('collect')
     this.#open.add(taskId)
     let sending: Promise<ReadonlySet<string> | undefined> | undefined
@@ -67,16 +70,21 @@ export class UploadLedger {
     while (performance.now() < this.#end) {
       await pause(LOOK_EVERY_MS)
       if (hasGivenUp) return await this.#giveUp(taskId)
+      const askedAt = performance.now()
       const { result: task, error } = await this.#client.ask('tasks/get', { taskId })
       if (task?.status === 'working') continue
       if (task?.status !== 'input_required') {
         this.#open.delete(taskId)
+        const endedAt = performance.now()
         const { sha256 } = task?.result?.structuredContent ?? {}
         const hashes = await sending
-        if (sha256 === undefined) this.problems.push(`lost: ${JSON.stringify(task ?? error)}`)
+        if (task?.status === 'failed') {
+          this.failed.push({ task, runsSince, endedAt, isAcknowledged: hashes !== undefined })
+        } else if (sha256 === undefined) this.problems.push(`lost: ${JSON.stringify(task ?? error)}`)
         else if (hashes?.has(sha256) !== true) this.problems.push(`differs: ${taskId}`)
         return
       }
+      runsSince = askedAt
       const [key = ''] = Object.keys(task.inputRequests)
       sending ??= this.#send(task.inputRequests[key].params.url).then((hashes) => {
         hasGivenUp = hashes === undefined
