@@ -292,7 +292,7 @@ export class Jobs {
       (/in a row/.test(reason) && losses >= MAX_CRASHES) ||
       (/^Internal error/.test(reason) && program.some((operation) => (
         // A sleep beyond the time limit is an error of the handler.
-        operation.do === 'throw' || (isShort && /sleep|later/.test(operation.do))
+        operation.do === 'throw' || (isShort && /sleep|later|stray/.test(operation.do))
       )))
     if (!isExpected) this.#world.fail(`${name} (${tool}) failed: ${JSON.stringify(error)}`)
   }
