@@ -145,7 +145,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a task that a paused replica creates has no due time',
     edits: [[
-      'tasks/calls/first-record.ts', 'if (clock.monotonic() >= heldAt + leaseMs / 3) {',
+      'tasks/calls/first-record.ts', 'if (isShared || clock.monotonic() >= heldAt + leaseMs / 3) {',
       'if (leaseMs === 0) {'
     ]]
   },

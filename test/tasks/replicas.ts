@@ -38,6 +38,9 @@ export type Script = (
 const toObject = (members: string) => `{${members}}`
 const FOREVER = new Promise<never>(() => {})
 
+/** Where a request comes from. */
+type Source = Pick<RequestContext['caller'], 'address' | 'headers'>
+
 interface ReplicaOptions {
   readonly secret?: string
   /** Whether the catalog has tools with tasks. */
@@ -173,7 +176,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       auditedArguments: (name, args) => ({ of: name, args })
     })
 
-    function toRequest (journal: Journal, principal: Principal, address?: string, runs = script) {
+    function toRequest (journal: Journal, principal: Principal, from: Source = {}, runs = script) {
       const lifetime = new Lifetime()
       lifetime.startClock()
       const request = {
@@ -182,7 +185,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
         snapshot,
         writer,
         principal,
-        caller: { principal, address },
+        caller: { principal, ...from },
         revision: '2026-07-28',
         requestId: 'r',
         envelope: { clientCapabilities: TASKS_CAPABILITY, clientInfo: undefined },
@@ -204,7 +207,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       accepts: () => knows,
       run ({ journal, outlet, undone, caller: { principal, address } }: ToolRun) {
         const runs = undone === undefined ? script : options.undo
-        const { request, lifetime, run } = toRequest(journal, principal, address, runs)
+        const { request, lifetime, run } = toRequest(journal, principal, { address }, runs)
         request.onProgress = (progress) => outlet.progress?.(progress)
         outlet.onPending(lifetime)
         lifetimes.add(lifetime)
@@ -240,8 +243,11 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       kill () { isDead = true },
       /** Stops the runs that no request began, as a replica does that ends. */
       stopRuns () { for (const lifetime of lifetimes) lifetime.stop(new ServiceClosing()) },
-      /** Calls the tool. Resolves to the id of the task, or to the result of the call. */
-      async call (principal = ADA, address?: string): Promise<string> {
+      /**
+       * Calls the tool. Resolves to the id of the task, or to the result of the call.
+       * @param key under which the call may be repeated.
+       */
+      async call (principal = ADA, address?: string, key?: string): Promise<string> {
         // Its journal is that of the start, which takes the request.
         const prepared = toRequest({
           get state () { return journal().state },
@@ -255,7 +261,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
           finish: () => journal().finish(),
           runStep: async (key, work) => await journal().runStep(key, work),
           sleep: async (ms, key, wait) => await journal().sleep(ms, key, wait)
-        }, principal, address)
+        }, principal, { address, headers: { 'idempotency-key': key } })
         const journal = () => {
           if (start === undefined) throw new TypeError('the call has not begun')
           return start.journal

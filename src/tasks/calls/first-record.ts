@@ -40,6 +40,8 @@ interface HeldCall {
   readonly key: TaskKey
   /** When the lease began at the latest, in milliseconds of the monotonic clock. */
   readonly heldAt: number
+  /** Whether an earlier call may have had the name, and have left a due time without a record. */
+  readonly isShared: boolean
 }
 
 /**
@@ -56,7 +58,7 @@ export async function holdFirst (
     if (name !== undefined && await findFirst(records, name) !== undefined) throw new TaskTaken()
     const heldAt = clock.monotonic()
     await transitions.hold(key, 0)
-    return { key, heldAt }
+    return { key, heldAt, isShared: name !== undefined }
   }, LOST_REPLY)
 }
 
@@ -70,16 +72,16 @@ export async function exchangeTokens (
 
 /** Creates the record. Rejects as `create` of the records does. */
 export async function storeFirst (
-  { records, transitions, leaseMs }: FirstRecordDependencies, { key, heldAt }: HeldCall,
+  { records, transitions, leaseMs }: FirstRecordDependencies, { key, heldAt, isShared }: HeldCall,
   record: TaskRecord
 ): Promise<CreatedTask> {
   const created = await records.create(key, record).catch(async (error: unknown) => {
     if (error instanceof LimitReached) await transitions.removeDue(key)
     throw error
   })
-  // The creation was slow: the first renewal could come after the lease. After the lease a replica that found
-  // no record has removed the due time.
-  if (clock.monotonic() >= heldAt + leaseMs / 3) {
+  // A replica that has found no record has removed the due time: it looked after the lease, or for an earlier
+  // call of the name. After a slow creation the first renewal could come too late, too.
+  if (isShared || clock.monotonic() >= heldAt + leaseMs / 3) {
     await transitions.insist(async () => await transitions.hold(key, record.generation + 1))
   }
   return created
