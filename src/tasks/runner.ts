@@ -189,8 +189,6 @@ export class TaskRunner {
     try {
       const stored = await records.read(key)
       this.#noteGap(takenAt)
-      // The process was paused: another replica may have taken the entry, and runs the task.
-      if (clock.monotonic() >= takenAt + leaseMs) return
       // Another replica has begun a run since. The clocks of two replicas may differ by a moment.
       if (stored?.record.isRunning === true && lastSeenAt(stored.record) > time - leaseMs / 10) return
       if (stored !== undefined) await this.#takeUpRecord(key, stored)
