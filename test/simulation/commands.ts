@@ -10,6 +10,8 @@ import { TaskClients } from './task-clients.ts'
 
 /** How long a client waits until it looks at a task again, in milliseconds. */
 const PAUSE_MS = 1000
+/** The operations of a retry take no longer, in milliseconds. */
+const RETRY_MS = 10_000
 /** How long a user thinks at most, in milliseconds. */
 const MAX_THINKING_MS = 40_000
 /** How long before a failover clients look at all tasks, in milliseconds. */
@@ -69,7 +71,7 @@ export class Commands {
     const { jobs, cluster, world } = this.#parts
     const failed = jobs.tasks.filter((job) => jobs.hasFailedUndo(job))
     for (const job of failed) this.#retry(job, 0)
-    if (failed.length > 0) await world.pause(cluster.client, PAUSE_MS)
+    if (failed.length > 0) await world.pause(cluster.client, RETRY_MS)
     while (failed.some((job) => jobs.isToUndo(job))) await world.pause(cluster.client, PAUSE_MS)
     for (const job of failed) jobs.checkUndone(job, true)
   }
