@@ -7,6 +7,7 @@ import { Limit } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
 import { TaskNotReadable } from '../protocol/errors.ts'
 import type { ToolRuns } from '../request/pipeline/seams.ts'
+import { retryOutage } from '../store/records/lost-replies.ts'
 import { callAgain, type LaterRunDependencies } from './calls/later-run.ts'
 import type { Handovers } from './handovers.ts'
 import { toSender, type TaskRecord } from './record.ts'
@@ -31,6 +32,8 @@ export interface TaskRunnerDependencies extends
 const BATCH = 32
 /** The shortest time between two looks, and the time in which others look first, in milliseconds. */
 const [MIN_PAUSE_MS, COURTESY_MS] = [5, 50]
+/** The pauses after a renewal that has failed: two lost replies in a row would take the lease. */
+const RENEWAL = { firstMs: 500, maxMs: 1000 }
 /** The time between two looks of a replica without tools for tasks, in milliseconds. */
 const REST_MS = 60_000
 
@@ -275,9 +278,12 @@ export class TaskRunner {
 
   /** Renews the leases of all runs here, and stops those that do not run here any more. */
   renewAll (): void {
-    const { log } = this.#dependencies
+    const { log, leaseMs } = this.#dependencies
     for (const run of this.#runs.values()) {
-      run.renew().catch((err: unknown) => log.warn({ err }, 'the lease of a task was not renewed'))
+      const outage = { ...RENEWAL, forMs: leaseMs / 3, mayGoOn: () => this.isHere(run.key.entry) }
+      retryOutage(async () => await run.renew(), outage).catch((err: unknown) => {
+        log.warn({ err }, 'the lease of a task was not renewed')
+      })
     }
   }
 }

@@ -5,6 +5,8 @@ import { timers } from '../../src/base/time.ts'
 import type { TaskEvent } from '../../src/tasks/events.ts'
 import type { TaskKey } from '../../src/tasks/records.ts'
 import { TaskRun, type TaskRunDependencies } from '../../src/tasks/run.ts'
+import { TaskRunner, type TaskRunnerDependencies } from '../../src/tasks/runner.ts'
+import { StoreUnavailable } from '../../src/store/records/state-store.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { LEASE_MS } from './replicas.ts'
 import { RUNNING } from './transition-cases.ts'
@@ -65,4 +67,28 @@ t.test('a run that goes on just after its lease has another number', async (t) =
   await time.during(timers.pause(LEASE_MS), LEASE_MS)
   await time.during(Promise.resolve(run.allowStep()), 1000)
   t.strictSame(events, ['reclaimed'])
+})
+
+t.test('a renewal that has failed is tried again before the next regular one', async (t) => {
+  const time = new VirtualTime(t)
+  const begunAt = time.now
+  const renewals: number[] = []
+  const log = { warn () {} }
+  const runner = new TaskRunner({ leaseMs: LEASE_MS, log } as unknown as TaskRunnerDependencies)
+  const run = {
+    key: KEY,
+    async renew () {
+      renewals.push(time.now - begunAt)
+      if (renewals.length > 1) return
+      await timers.pause(1000)
+      throw new StoreUnavailable(new Error('no answer in time'))
+    }
+  } as unknown as TaskRun
+  runner.add(run)
+  await time.during(timers.pause(LEASE_MS * 2 / 3 - 100), LEASE_MS)
+  t.equal(renewals.length, 2, `two lost replies in a row would take the lease: ${renewals.join()}`)
+  runner.remove(run)
+  await time.during(timers.pause(LEASE_MS), 2 * LEASE_MS)
+  t.equal(renewals.length, 2, 'a run that has ended is not renewed')
+  runner.close()
 })
