@@ -126,3 +126,15 @@ export interface Job {
   /** How often an operator wanted it to run. */
   retries: number
 }
+
+/** Forgets what is known of the job: its record had gone, and a repetition of the call is a new call. */
+export function beginAnew (job: Job): void {
+  for (const facts of [job.steps, job.runs, job.given, job.sleeps]) facts.clear()
+  job.sent.length = 0
+  job.accesses.length = 0
+  job.progress = { at: -1, failovers: 0 }
+  job.crashes.handler = 0
+  job.crashes.undo = 0
+  const seen = ['run', 'isTold', 'toldAt', 'end', 'endedAt', 'undoneSince', 'isUndone'] as const
+  for (const key of seen) delete job[key]
+}

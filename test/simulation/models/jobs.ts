@@ -6,7 +6,7 @@ import type { Sender } from '../cluster.ts'
 import type { Operation } from '../probe.ts'
 import { MAX_TASKS } from '../replica.ts'
 import type { ModelWorld } from '../world.ts'
-import type { Before, Job, TaskView } from './job.ts'
+import { beginAnew, type Before, type Job, type TaskView } from './job.ts'
 import { Questions } from './questions.ts'
 import { isWithoutSuccess, SeenRecords, TERMINAL, type SeenState } from './records.ts'
 import { toWanted } from './program.ts'
@@ -39,7 +39,7 @@ export class Jobs {
     this.#world = world
     this.#cluster = cluster
     this.records = new SeenRecords(world, state, secrets)
-    this.records.onRecord = (entry, record) => this.#noteRecord(entry, record)
+    this.records.onRecord = (...seen) => this.#noteRecord(...seen)
     this.questions = new Questions(world, this.records)
     this.writes = new Writes(world, cluster)
     this.runs = new Runs(world, cluster, (name) => this.find(name))
@@ -84,9 +84,10 @@ export class Jobs {
   }
 
   /** A record tells of its job also if its client does not know it. */
-  #noteRecord (entry: string, record: TaskRecord): void {
+  #noteRecord (entry: string, record: TaskRecord, isAnew: boolean): void {
     const job = this.#byName.get((record.args as { readonly job: string }).job)
     if (job === undefined) return
+    if (isAnew) beginAnew(job)
     job.entry ??= entry
     job.recordedAt ??= this.#world.now
     this.writes.check(job, record)

@@ -31,8 +31,8 @@ export class SeenRecords {
   readonly #late = new Map<string, number>()
   /** Records by their bytes, which the store replaces and never changes. */
   readonly #opened = new WeakMap<Buffer, TaskRecord>()
-  /** Called with each record that was written. */
-  onRecord: (entry: string, record: TaskRecord) => void = () => {}
+  /** Called with each record that was written, and whether a repetition of the call begins anew with it. */
+  onRecord: (entry: string, record: TaskRecord, isAnew: boolean) => void = () => {}
 
   constructor (world: ModelWorld, state: SeenState, secrets: readonly string[]) {
     this.#world = world
@@ -73,7 +73,8 @@ export class SeenRecords {
     if (record?.isRunning === true && dueAt !== undefined && dueAt > latest) {
       this.#world.fail(`${entry} runs, and is due ${dueAt - latest} ms beyond a lease`)
     }
-    if (record !== undefined) this.onRecord(entry, record)
+    const expired = (this.#ended.get(entry)?.expiry.at ?? Infinity) <= now
+    if (record !== undefined) this.onRecord(entry, record, expired && !TERMINAL.has(record.status))
     this.#checkDurable(entry)
   }
 
