@@ -246,7 +246,9 @@ export class TaskRunner {
     if (mayRun && !this.hasRoom(record)) return await this.#putBack(key, record)
     const release = mayRun ? this.#reserve(record) : undefined
     const due: TaskEvent = { type: 'due', run: record.run, isHere, isOutdated }
-    const applied = await transitions.apply(key, due, { from: stored }).catch((error: unknown) => {
+    // What another replica writes meanwhile has not had its time.
+    const options = { from: stored, isForThis: isOutdated }
+    const applied = await transitions.apply(key, due, options).catch((error: unknown) => {
       release?.()
       throw error
     })

@@ -37,6 +37,8 @@ interface ApplyOptions {
   readonly from?: StoredTask
   /** Whether to wait for a store that is unavailable: nobody else repeats the event. */
   readonly isUrgent?: boolean
+  /** Whether the event is for this record alone: after another write it does nothing. */
+  readonly isForThis?: boolean
 }
 
 /** The pauses while the store is unavailable. */
@@ -52,12 +54,12 @@ export class Transitions {
   }
 
   /**
-   * Resolves to the record after the event, or to `undefined` if the task does not exist any more. The due
-   * time comes before the record if it becomes sooner, and after it if it becomes later: a replica may be
-   * lost between any two writes.
+   * Resolves to the record after the event, or to `undefined` if the task does not exist any more, or if the
+   * event is not for its record. The due time comes before the record if it becomes sooner, and after it if
+   * it becomes later: a replica may be lost between any two writes.
    */
   async apply (
-    key: TaskKey, event: TaskEvent, { from, isUrgent = false }: ApplyOptions = {}
+    key: TaskKey, event: TaskEvent, { from, isUrgent = false, isForThis = false }: ApplyOptions = {}
   ): Promise<Applied | undefined> {
     const { records, storeClock, announce, onUndone } = this.#dependencies
     const readRecord = async () => await this.#attempt(isUrgent, async () => await records.read(key))
@@ -75,6 +77,7 @@ export class Transitions {
       const next = record === undefined
         ? await this.#confirm(key, stored, transition, isUrgent)
         : await this.#replace(key, stored, record, isUrgent)
+      if (next === undefined && isForThis) return undefined
       if (next === undefined) continue
       if (isTold) announce(key, next.record)
       if (stored.record.undo === 'due' && next.record.undo !== 'due') onUndone(next.record)
