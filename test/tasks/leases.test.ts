@@ -3,14 +3,12 @@
 import t from 'tap'
 import { timers } from '../../src/base/time.ts'
 import type { ToolRuns } from '../../src/request/pipeline/seams.ts'
-import type { TaskRecord } from '../../src/tasks/record.ts'
 import type { TaskKey } from '../../src/tasks/records.ts'
 import { TaskRunner, type TaskRunnerDependencies } from '../../src/tasks/runner.ts'
 import { Transitions, type TransitionDependencies } from '../../src/tasks/transitions.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { StoreUnavailable } from '../../src/store/records/state-store.ts'
 import { LEASE_MS, openWorld, question, type Script } from './replicas.ts'
-import { RUNNING } from './transition-cases.ts'
 /** Above a lease, and below two. */
 const PAUSE_MS = 1.5 * LEASE_MS
 const KEY: TaskKey = { id: 'task', state: { owner: 'tasks', name: 'task' }, entry: 'tasks/task' }
@@ -271,32 +269,4 @@ t.test('a claim that took long renews its lease before the handler is called', a
     for (const replica of [first, other]) replica.kill()
   }
   t.ok(callers.filter((replica) => replica === 'first').length > 1, callers.join())
-})
-
-t.test('what a look decides for a lost run is not done to the sleep that it writes meanwhile', async (t) => {
-  const time = new VirtualTime(t)
-  const writes: unknown[] = []
-  const sleeping = { ...RUNNING, isRunning: false, wakesAt: time.now - LEASE_MS }
-  const transitions = new Transitions({
-    leaseMs: LEASE_MS,
-    storeClock: { now: () => time.now, note () {} },
-    dueTimes: { set: async () => time.now },
-    records: {
-      read: async () => ({ record: sleeping, version: '2' }),
-      async replace (_: TaskKey, version: string, record: TaskRecord) {
-        if (version === '1') return undefined
-        writes.push(record)
-        return { record, version: '3' }
-      }
-    },
-    isClosing: () => false,
-    onDue () {},
-    announce () {}
-  } as unknown as TransitionDependencies)
-  const due = { type: 'due', run: RUNNING.run, isHere: false, isOutdated: true } as const
-  const from = { record: RUNNING, version: '1' }
-  t.equal(await transitions.apply(KEY, due, { from, isForThis: true }), undefined)
-  t.strictSame(writes, [])
-  await transitions.apply(KEY, due, { from })
-  t.match(writes, [{ status: 'failed' }], 'it has had no time at a replica with its code')
 })

@@ -1,12 +1,14 @@
-// When a run renews its lease, and what it does before a step.
+// When a run renews its lease, and what is done to one that is taken for lost.
 
 import t from 'tap'
 import { timers } from '../../src/base/time.ts'
 import type { TaskEvent } from '../../src/tasks/events.ts'
+import type { TaskRecord } from '../../src/tasks/record.ts'
 import type { TaskKey } from '../../src/tasks/records.ts'
 import { TaskRun, type TaskRunDependencies } from '../../src/tasks/run.ts'
 import { TaskRunner, type TaskRunnerDependencies } from '../../src/tasks/runner.ts'
 import { StoreUnavailable } from '../../src/store/records/state-store.ts'
+import { Transitions, type TransitionDependencies } from '../../src/tasks/transitions.ts'
 import { VirtualTime } from '../helpers/virtual-time.ts'
 import { LEASE_MS } from './replicas.ts'
 import { RUNNING } from './transition-cases.ts'
@@ -91,4 +93,33 @@ t.test('a renewal that has failed is tried again before the next regular one', a
   await time.during(timers.pause(LEASE_MS), 2 * LEASE_MS)
   t.equal(renewals.length, 2, 'a run that has ended is not renewed')
   runner.close()
+})
+
+t.test('what a look decides for a lost run is not done to the sleep that it writes meanwhile', async (t) => {
+  const time = new VirtualTime(t)
+  const writes: unknown[] = []
+  const sleeping = { ...RUNNING, isRunning: false, wakesAt: time.now - LEASE_MS }
+  const transitions = new Transitions({
+    leaseMs: LEASE_MS,
+    storeClock: { now: () => time.now, note () {} },
+    dueTimes: { set: async () => time.now },
+    records: {
+      read: async () => ({ record: sleeping, version: '2' }),
+      release: async () => {},
+      async replace (_: TaskKey, version: string, record: TaskRecord) {
+        if (version === '1') return undefined
+        writes.push(record)
+        return { record, version: '3' }
+      }
+    },
+    isClosing: () => false,
+    onDue () {},
+    announce () {}
+  } as unknown as TransitionDependencies)
+  const due = { type: 'due', run: RUNNING.run, isHere: false, isOutdated: true } as const
+  const from = { record: RUNNING, version: '1' }
+  t.equal(await transitions.apply(KEY, due, { from, isForThis: true }), undefined)
+  t.strictSame(writes, [])
+  await transitions.apply(KEY, due, { from })
+  t.match(writes, [{ status: 'failed' }], 'it has had no time at a replica with its code')
 })
