@@ -57,7 +57,7 @@ t.test('the path of a request is escaped once', async (t) => {
   const paths: Array<string | undefined> = []
   const endpoint = await serve(t, ({ url }, response) => {
     paths.push(url)
-    response.end()
+    response.setHeader('etag', '"a"').end()
   })
   const bucket = await readBucket(`s3://files/a%20b/ä%25%3F%23/+?endpoint=${endpoint}`, readerOf(KEYS))
   ;(await createS3Client(bucket).send({ method: 'GET', key: 'k' })).resume()
@@ -100,10 +100,52 @@ t.test('a sweep reads each upload by itself, in any order of its elements', asyn
 })
 
 t.test('a range is sent although the bucket ignores it', async (t) => {
-  const endpoint = await serve(t, (_, response) => { response.end('0123456789') })
+  const endpoint = await serve(t, (_, response) => { response.setHeader('etag', '"a"').end('0123456789') })
   const storage = await openStorage(`s3://files?endpoint=${endpoint}`, readerOf(KEYS))
   const stream = await storage.read('a', { start: 2, end: 4 })
   t.equal(stream && String(await buffer(stream)), '234')
+})
+
+t.test('a page in place of an answer of the bucket keeps, joins and reads no file', async (t) => {
+  const page = '<html><h1>Log in</h1></html>'
+  const large = () => chunks(randomBytes(7_000_000))
+  const open = async (answer: (kind: string) => string | undefined) => {
+    const endpoint = await serve(t, (request, response) => {
+      request.resume().on('end', () => {
+        const query = request.url?.split('?')[1] ?? ''
+        const kind = [request.method, ...query === '' ? [] : [query.replace(/=.*/, '')]].join(' ')
+        const body = answer(kind)
+        if (body === undefined) response.setHeader('etag', '"a"').end('<A><UploadId>1</UploadId></A>')
+        else response.end(body)
+      })
+    })
+    return await openStorage(`s3://files?endpoint=${endpoint}`, readerOf(KEYS))
+  }
+  const always = await open(() => page)
+  const isNotOfBucket = { name: 'NotOfBucket' }
+  await t.rejects(always.write('a', chunks(randomBytes(1))), {
+    ...isNotOfBucket, message: "the answer is not a bucket's: it has status 200 to PUT, and no ETag"
+  })
+  await t.rejects(always.write('a', large()), { ...isNotOfBucket, message: /names no upload/ })
+  await t.rejects(always.read('a'), isNotOfBucket)
+  await t.rejects(always.has('a'), isNotOfBucket)
+  const atParts = await open((kind) => kind === 'PUT partNumber' ? page : undefined)
+  await t.rejects(atParts.write('a', large()), isNotOfBucket)
+  const atEnd = await open((kind) => kind === 'POST uploadId' ? page : undefined)
+  await t.rejects(atEnd.write('a', large()), { ...isNotOfBucket, message: /does not say that it has joined/ })
+})
+
+t.test('a bucket that is silent is asked on one other connection', async (t) => {
+  const asked = new Map<string, number>()
+  const endpoint = await serve(t, ({ method = '' }) => { asked.set(method, (asked.get(method) ?? 0) + 1) })
+  const bucket = await readBucket(`s3://files?endpoint=${endpoint}`, readerOf(KEYS))
+  const client = createS3Client(bucket, { silenceMs: 100 })
+  const begun = performance.now()
+  await t.rejects(client.send({ method: 'GET', key: 'a' }), { message: 'the bucket was silent for 100 ms' })
+  await t.rejects(client.send({ method: 'PUT', key: 'a', body: 'b' }), { name: 'BucketSilent' })
+  await t.rejects(client.send({ method: 'POST', key: 'a' }), { message: 'the bucket was silent for 300 ms' })
+  t.strictSame([...asked], [['GET', 2], ['PUT', 2], ['POST', 1]], 'a POST may have been served')
+  t.ok(performance.now() - begun < 5000)
 })
 
 t.test('the text of an element has its entities decoded', (t) => {

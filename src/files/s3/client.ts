@@ -20,6 +20,11 @@ export interface S3Request {
   readonly body?: Uint8Array | string
 }
 
+interface S3ClientOptions {
+  /** How long a bucket may be silent before its answer begins, in milliseconds. 20,000 by default. */
+  readonly silenceMs?: number
+}
+
 export interface S3Client {
   /** Rejects with an S3Error unless the status is below 300. The caller must read the answer. */
   send (request: S3Request): Promise<IncomingMessage>
@@ -27,8 +32,19 @@ export interface S3Client {
 
 /** The attempts after a status of 500 or more, and after a lost connection. */
 const RETRIES = { attempts: 4, firstMs: 200, maxMs: 800 }
-/** How long the connection may be silent, in milliseconds. */
-const IDLE_MS = 60_000
+/**
+ * How long a bucket may be silent before its answer begins, in milliseconds: also twice it is less than the
+ * minute after which proxies give up.
+ */
+const SILENCE_MS = 20_000
+/** A connection may have died. A bucket that is silent on two will not answer on a third one. */
+const MAX_SILENCES = 2
+/** To join the parts of a file, which is a POST, takes longer by this factor. */
+const POST_FACTOR = 3
+/** How long an answer may pause, in milliseconds: its reader may be slow. */
+const PAUSE_MS = 60_000
+/** What a bucket answers with an ETag. */
+const TAGGED_METHODS = ['GET', 'HEAD', 'PUT']
 /** The part of an answer without a message that an error quotes, in characters. */
 const MAX_ERROR_LENGTH = 300
 const ENTITY = /&(?:#x([\da-f]{1,6})|#(\d{1,7})|([a-z]+));/gi
@@ -49,7 +65,23 @@ export class S3Error extends Error {
   }
 }
 
-export function createS3Client ({ url, prefix, region, ...bucket }: Bucket): S3Client {
+/**
+ * Something else answered in place of the bucket, such as a proxy with a page to log in. A file that it seems
+ * to have taken would be lost.
+ */
+export class NotOfBucket extends Error {
+  override readonly name = 'NotOfBucket'
+  constructor (problem: string) { super(`the answer is not a bucket's: ${problem}`) }
+}
+
+class BucketSilent extends Error {
+  override readonly name = 'BucketSilent'
+  constructor (ms: number) { super(`the bucket was silent for ${ms} ms`) }
+}
+
+export function createS3Client (
+  { url, prefix, region, ...bucket }: Bucket, { silenceMs = SILENCE_MS }: S3ClientOptions = {}
+): S3Client {
   const { sessionToken, ...keys } = bucket
   const client = new AwsClient({
     ...keys, ...sessionToken !== undefined && { sessionToken }, service: 's3', region
@@ -63,31 +95,42 @@ export function createS3Client ({ url, prefix, region, ...bucket }: Bucket): S3C
       }
       const attempt = async () => {
         const signed = await client.sign(address, { method, headers })
-        const response = await transmit(signed, body)
-        const { statusCode: status = 0 } = response
-        if (status < 300) return response
-        throw new S3Error(method, status, await text(response))
+        const response = await transmit(signed, body, method === 'POST' ? POST_FACTOR * silenceMs : silenceMs)
+        const { statusCode: status = 0, headers: { etag } } = response
+        if (status >= 300) throw new S3Error(method, status, await text(response))
+        if (key === undefined || etag !== undefined || !TAGGED_METHODS.includes(method)) return response
+        response.destroy()
+        throw new NotOfBucket(`it has status ${status} to ${method}, and no ETag`)
       }
-      return await retry(attempt, { ...RETRIES, mayRetry: (error) => mayRetry(error, method) })
+      let silences = 0
+      const mayRetry = (error: unknown) => error instanceof BucketSilent
+        ? method !== 'POST' && ++silences < MAX_SILENCES
+        : mayBeOver(error, method)
+      return await retry(attempt, { ...RETRIES, mayRetry })
     }
   }
 }
 
 /** A lost POST is not repeated: the server may have served it, and would create a second upload. */
-function mayRetry (error: unknown, method: string): boolean {
+function mayBeOver (error: unknown, method: string): boolean {
+  if (error instanceof NotOfBucket) return false
   return error instanceof S3Error ? error.status >= 500 && error.status !== 501 : method !== 'POST'
 }
 
 /** Not `fetch`: it would copy each part of a file. */
 async function transmit (
-  { url, method, headers }: Request, body: S3Request['body']
+  { url, method, headers }: Request, body: S3Request['body'], silenceMs: number
 ): Promise<IncomingMessage> {
   const request = url.startsWith('https:') ? requestSecurely : requestPlainly
   return await new Promise((resolve, reject) => {
-    const sending = request(url, { method, headers: Object.fromEntries(headers), timeout: IDLE_MS }, resolve)
+    let timeout = silenceMs
+    const sending = request(url, { method, headers: Object.fromEntries(headers), timeout }, (response) => {
+      sending.setTimeout(timeout = PAUSE_MS)
+      resolve(response)
+    })
     // A connection may fail more than once: also after its answer has begun.
     sending.on('error', reject)
-    sending.once('timeout', () => sending.destroy(new Error(`the bucket was silent for ${IDLE_MS} ms`)))
+    sending.once('timeout', () => sending.destroy(new BucketSilent(timeout)))
     sending.end(body)
   })
 }

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { sliceOf } from '../byte-slice.ts'
 import { ABANDONED_MS, expiryOf, type FileStorage, type ReadVariable } from '../storage.ts'
 import { readBucket } from './address.ts'
-import { createS3Client, elementsOf, S3Error, textsOf, type S3Client } from './client.ts'
+import { createS3Client, elementsOf, NotOfBucket, S3Error, textsOf, type S3Client } from './client.ts'
 
 /** S3 takes 10,000 parts of at least 5 MiB: a file may have 58 GiB. A writer has one part in memory. */
 const PART_BYTES = 6_291_456
@@ -127,6 +127,9 @@ class Upload {
     // S3 sends the status before it joins the parts: an error may follow.
     const xml = await text(answer)
     if (elementsOf(xml, 'Error').length > 0) throw new S3Error('POST', answer.statusCode ?? 0, xml)
+    if (elementsOf(xml, 'CompleteMultipartUploadResult').length === 0) {
+      throw new NotOfBucket('it does not say that it has joined the parts of a file')
+    }
   }
 
   /** Ignores a failure: the sweep deletes the parts, and the error of the writer is the one to report. */
@@ -140,7 +143,9 @@ class Upload {
     const key = this.#key
     if (this.#id === undefined) {
       const answer = await this.#client.send({ method: 'POST', key, parameters: { uploads: '' } })
-      ;[this.#id = ''] = textsOf(await text(answer), 'UploadId')
+      const [id] = textsOf(await text(answer), 'UploadId')
+      if (id === undefined) throw new NotOfBucket('it names no upload')
+      this.#id = id
     }
     const parameters = { partNumber: this.#etags.length + 1, uploadId: this.#id }
     const { headers } = await drain(this.#client.send({ method: 'PUT', key, parameters, body }))
