@@ -8,7 +8,9 @@ import { createService, type AppOptions } from '../../src/app.ts'
 import { replaceTime } from '../../src/base/time.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
+import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
+import { serveLocally } from '../helpers/local-server.ts'
 import { QUIET } from '../helpers/quiet-options.ts'
 import { send } from '../helpers/request.ts'
 import { openSession } from '../helpers/session.ts'
@@ -197,6 +199,62 @@ t.test('an upload ends after half an hour, even if bytes come', async (t) => {
   for (const end of deadlines) end()
   await ended
   for (let tries = 0; (await readdir(folder)).length > 0 && tries < 200; tries++) await pause(20)
+  t.strictSame(await readdir(folder), [])
+})
+
+t.test('a client that cannot send more, because the storage takes nothing, gets the answer', async (t) => {
+  const idleEnds: Array<() => void> = []
+  const answers: Array<() => void> = []
+  t.teardown(replaceTime({
+    setTimeout (callback, ms) {
+      if (ms === 60_000) idleEnds.push(callback)
+      return setTimeout(callback, ms)
+    }
+  }))
+  const port = await serveLocally(t, (request, response) => {
+    request.resume().on('end', () => answers.push(() => response.writeHead(403).end()))
+  })
+  const { app, ask } = await build(t, {
+    filesUrl: `s3://files?endpoint=http://127.0.0.1:${port}`,
+    environment: { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
+  })
+  await listen(app)
+  const { url } = await ask()
+  const form = await toForm('a.bin', Buffer.alloc(20_000_000))
+  const sending = beginUpload(app, url, form)
+  const answered = once(sending, 'response')
+  sending.end(form.payload)
+  await until(() => answers.length > 0, 'the first part')
+  await pause(100)
+  for (const end of idleEnds) end()
+  await pause(100)
+  for (const answer of answers) answer()
+  const [answer] = await answered
+  t.equal(answer.statusCode, 503)
+  answer.resume()
+})
+
+t.test('what is beside the file of a form has an end too', async (t) => {
+  const { app, folder, ask } = await build(t)
+  await listen(app)
+  const { url } = await ask({ maxBytes: 100_000 })
+  const { port } = new URL(app.listeningOrigin)
+  const sending = httpRequest({
+    port,
+    host: '127.0.0.1',
+    path: new URL(url).pathname,
+    method: 'POST',
+    headers: { host: 'localhost', 'content-type': 'multipart/form-data; boundary=b' }
+  })
+  sending.on('error', () => {})
+  const answered = once(sending, 'response')
+  sending.write('--b\r\nContent-Disposition: form-data; name="text"\r\n\r\n')
+  const piece = Buffer.alloc(65_536, 'a')
+  const writing = setInterval(() => { sending.write(piece) }, 1)
+  t.teardown(() => clearInterval(writing))
+  const [answer] = await within(answered, 'the answer')
+  t.equal(answer.statusCode, 413)
+  sending.destroy()
   t.strictSame(await readdir(folder), [])
 })
 

@@ -98,8 +98,13 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
   const { headers, raw: body } = request
   const form = openForm(headers)
   const stop = () => { body.destroy() }
-  const [idle, whole] = [timers.setTimeout(stop, IDLE_MS), timers.setTimeout(stop, UPLOAD_MS)]
-  const refresh = () => { idle.refresh() }
+  const idle = timers.setTimeout(() => {
+    // While the storage takes no bytes, the client cannot send more. The storage ends its wait by itself.
+    if (form.writableNeedDrain) idle.refresh()
+    else stop()
+  }, IDLE_MS)
+  const whole = timers.setTimeout(stop, UPLOAD_MS)
+  let read = (_bytes: Buffer): void => {}
   let unwatch: (() => void) | undefined
   try {
     await new Promise<void>((resolve, reject) => {
@@ -107,8 +112,16 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
       let receiving: Promise<void> | undefined
       // Nothing is kept of a file that ends with an error.
       const fail = (error: Error) => {
-        reject(new UploadError(400, NOT_WHOLE))
+        reject(error instanceof UploadError ? error : new UploadError(400, NOT_WHOLE))
         file?.destroy(error)
+      }
+      let length = 0
+      read = (bytes) => {
+        idle.refresh()
+        length += bytes.length
+        // What is beside the file, such as a text that does not end, is no reason to read on.
+        const isOver = length > upload.maxBytes + OVERHEAD_BYTES
+        if (isOver && file?.readableEnded !== true) fail(tooLarge(upload))
       }
       form.on('file', (_field, bytes, name, _encoding, mimeType) => {
         // The error of a form that breaks off comes from its file too, also if nobody reads the file.
@@ -123,13 +136,13 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
         end()
       })
       unwatch = finished(body, { writable: false }, (error) => { if (error) fail(error) })
-      body.on('data', refresh).pipe(form)
+      body.on('data', read).pipe(form)
     })
   } finally {
     timers.clear(idle)
     timers.clear(whole)
     // The answer is decided. The rest of the body is read, but means nothing.
-    body.off('data', refresh)
+    body.off('data', read)
     unwatch?.()
     body.unpipe(form).resume()
   }
