@@ -3,6 +3,8 @@
 import t, { type Test } from 'tap'
 import type { AppOptions } from '../../src/app.ts'
 import { buildApp } from '../helpers/app.ts'
+import { until } from '../helpers/deadline.ts'
+import { openFaultyConnection } from '../servers/faulty-connection.ts'
 import { openLeavingServer } from '../servers/leaving-server.ts'
 import { hasPostgresServer, startPostgresServer } from '../servers/postgres-server.ts'
 import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
@@ -50,5 +52,14 @@ for (const { name, isThere, start, toUrl } of SERVERS) {
       const outcomes = await Promise.all(group.map(async (at) => await startAway(at, 1000)))
       outcomes.forEach((outcome, index) => t.type(outcome, 'number', `${group[index]}: ${outcome}`))
     }
+  })
+
+  t.test(`${name} may take half a second for every reply during the start`, DEADLINE, async (t) => {
+    if (!isThere(t)) return
+    const faulty = await openFaultyConnection(t, (await start(t)).port)
+    faulty.delay(500)
+    const app = await buildApp(t, {}, { stateUrl: toUrl(faulty.port), secrets: ['s'.repeat(32)] })
+    await until(async () => (await app.inject('/readyz')).statusCode === 200, 'the store', 20_000)
+    t.pass('it has started')
   })
 }

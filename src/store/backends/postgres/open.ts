@@ -43,13 +43,16 @@ export const openPostgresBackend: OpenBackend = async (url, options) => {
 
 /** The server may go away after the schema was checked: it is waited for as before that. */
 async function openReady (target: PostgresTarget, names: SchemaNames, options: BackendOptions) {
-  const { signal } = options
+  const { log, signal } = options
   const mayRetry = (error: unknown) => signal?.aborted !== true && !isMistake(error)
+  const onOutage = createOutageLog({ log, message: 'PostgreSQL is not available' })
+  // All attempts share it: a connection that comes late is there for the next one.
+  const pool = new Pool(target, { size: POOL_SIZE, onError: onOutage })
   try {
-    return await retryFor(START_WAIT_MS, async () => await openParts(target, names, options), {
-      ...START_RETRY, mayRetry, ...signal && { signal }
-    })
+    const open = async () => await openParts(target, names, options, { pool, onOutage })
+    return await retryFor(START_WAIT_MS, open, { ...START_RETRY, mayRetry, ...signal && { signal } })
   } catch (error) {
+    await pool.close()
     signal?.throwIfAborted()
     throw unreachableError(target.address, toPostgresError(error))
   }
@@ -96,15 +99,12 @@ async function prepare (
   if (risk !== undefined) warn(risk)
 }
 
-async function openParts (target: PostgresTarget, names: SchemaNames, options: BackendOptions) {
-  const { log, eventLogLimits = EVENT_LOG_LIMITS, signal } = options
-  const onOutage = createOutageLog({ log, message: 'PostgreSQL is not available' })
-  const pool = new Pool(target, { size: POOL_SIZE, onError: onOutage })
-  const sweep = createSweep(pool, names, { onError: onOutage })
-  const closeConnections = async () => {
-    await sweep.close()
-    await pool.close()
-  }
+interface SharedPool { readonly pool: Pool, readonly onOutage: (error: unknown) => void }
+
+async function openParts (
+  target: PostgresTarget, names: SchemaNames,
+  { log, eventLogLimits = EVENT_LOG_LIMITS, signal }: BackendOptions, { pool, onOutage }: SharedPool
+) {
   const opening = openPostgresBroadcast({
     target,
     runner: pool,
@@ -121,10 +121,13 @@ async function openParts (target: PostgresTarget, names: SchemaNames, options: B
       onError: createOutageLog({ log, message: 'each replica counts its own calls for limits' })
     })
     const dueTimes = createPostgresDueTimes(pool, names)
-    return toOpenedBackend({ store, broadcast, eventLog, callCounter, dueTimes }, closeConnections)
+    const sweep = createSweep(pool, names, { onError: onOutage })
+    return toOpenedBackend({ store, broadcast, eventLog, callCounter, dueTimes }, async () => {
+      await sweep.close()
+      await pool.close()
+    })
   } catch (error) {
     opening.then(async (broadcast) => await broadcast.close(), () => {})
-    await closeConnections()
     throw error
   }
 }

@@ -50,6 +50,8 @@ export class Pool implements StatementRunner {
   readonly #target: PostgresTarget
   readonly #options: PoolOptions
   readonly #open = new Set<Connection>()
+  /** Those that have answered a statement. */
+  readonly #proven = new WeakSet<Connection>()
   /** The one that ran a statement last is the last. It is taken first, so that the others can be closed. */
   readonly #idle: IdleConnection[] = []
   #idleTimer: Timer | undefined
@@ -156,6 +158,7 @@ export class Pool implements StatementRunner {
     job.connection = connection
     connection.run(job.statement, job.values).then((rows) => {
       this.#shortUntil = 0
+      this.#proven.add(connection)
       job.settle(undefined, rows)
       this.#release(connection)
     }, (error: unknown) => {
@@ -188,13 +191,26 @@ export class Pool implements StatementRunner {
 
   #expire (job: Job, ms: number): void {
     if (job.isSettled) return
-    if (job.isFull) this.#shortUntil = clock.monotonic() + SHORT_FOR_MS
+    const { connection } = job
+    // A new connection has used most of the time of its first statement, and may answer it late.
+    const isNew = connection !== undefined && !this.#proven.has(connection)
+    // While others are open, one that takes long to open says nothing of the server.
+    const isSilent = connection === undefined ? this.#open.size === 0 : !isNew
+    if (job.isFull && isSilent) this.#shortUntil = clock.monotonic() + SHORT_FOR_MS
     this.#waiting.delete(job)
-    const what = job.connection === undefined ? 'had no connection' : 'did not answer'
+    const what = connection === undefined ? 'had no connection' : 'did not answer'
     const error = new PostgresError(`PostgreSQL ${what} within ${ms} ms`)
     job.settle(error, [])
     this.#options.onError(error)
-    job.connection?.destroy()
+    if (isNew) this.#expectLateAnswer(connection)
+    else connection?.destroy()
+  }
+
+  /** To open another connection takes as long again. Over one that has answered, statements are in time. */
+  #expectLateAnswer (connection: Connection): void {
+    timers.setTimeout(() => {
+      if (!this.#proven.has(connection)) connection.destroy()
+    }, STATEMENT_TIMEOUT_MS).unref()
   }
 
   /** Without a connection nobody serves those that wait. With one, they wait for it. */

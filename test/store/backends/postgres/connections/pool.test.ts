@@ -2,11 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { Pool } from '../../../../../src/store/backends/postgres/connections/pool.ts'
 import { until } from '../../../../helpers/deadline.ts'
-import { hasPostgresServer, startPostgresServer } from '../../../../servers/postgres-server.ts'
+import { openFaultyConnection, type FaultyConnection } from '../../../../servers/faulty-connection.ts'
+import {
+  hasPostgresServer, startPostgresServer, type PostgresServer
+} from '../../../../servers/postgres-server.ts'
 import { openPool } from '../connect.ts'
 
 const PID = { name: 'pid', text: 'SELECT pg_backend_pid()' }
 const toSleep = (seconds: number) => ({ name: `sleep-${seconds}`, text: `SELECT pg_sleep(${seconds})` })
+
+function urlOver (server: PostgresServer, faulty: FaultyConnection): string {
+  return server.url.replace(String(server.port), String(faulty.port))
+}
 
 if (hasPostgresServer(t)) {
   t.test('only a statement that had the full time shortens the time of the next ones', async (t) => {
@@ -16,6 +23,28 @@ if (hasPostgresServer(t)) {
     const late = pool.run(toSleep(0), [], { waitedMs: 1500 })
     await t.rejects(late, { message: 'PostgreSQL was not asked within 1400 ms' })
     await pool.run(toSleep(0.6))
+  })
+
+  t.test('a server whose every reply takes long is used, although a connection takes several', async (t) => {
+    const server = await startPostgresServer(t)
+    const faulty = await openFaultyConnection(t, server.port)
+    const { pool } = await openPool(t, urlOver(server, faulty), 'trivet', 1)
+    faulty.delay(480)
+    await t.rejects(pool.run(PID), { message: 'PostgreSQL did not answer within 1400 ms' })
+    await until(async () => await pool.run(PID).then(() => true, () => false), 'an answer', 2000)
+    t.ok(await pool.run(PID), 'the connection stays')
+  })
+
+  t.test('a new connection that never answers is given up', async (t) => {
+    const server = await startPostgresServer(t)
+    const faulty = await openFaultyConnection(t, server.port)
+    const { pool } = await openPool(t, urlOver(server, faulty), 'trivet', 1)
+    const running = pool.run(toSleep(1))
+    await pause(500)
+    faulty.delay(8000)
+    await t.rejects(running, { message: 'PostgreSQL did not answer within 1400 ms' })
+    faulty.delay(0)
+    await until(async () => await pool.run(PID).then(() => true, () => false), 'another connection')
   })
 
   t.test('connections that are not needed are closed, and opened again', async (t) => {
