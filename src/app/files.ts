@@ -18,6 +18,7 @@ import type { FileRoom } from '../files/file-room.ts'
 import { createLinks } from '../files/links.ts'
 import { isLocalUrl, openStorage } from '../files/url-schemes.ts'
 import { registerFiles, type FileRouteDependencies } from '../http/files/routes.ts'
+import { partOf } from '../limits/limits.ts'
 import { ConfigError, type ServiceConfig } from '../ops/config/config.ts'
 import type { FileAccess } from '../request/pipeline/seams.ts'
 import type { OpenedBackend } from '../store/backends/backend.ts'
@@ -48,6 +49,9 @@ const NO_STORAGE = 'TRIVET_FILES_URL is not set, but TRIVET_STATE_URL is shared:
 const NO_URL = 'TRIVET_PUBLIC_URL is not set, so the service does not know the URL of its files. ' +
   'Set it to the URL of the endpoint for clients, such as https://mcp.example.com/mcp'
 
+/** The least that a worker has of the limit: two parts of files. */
+const MIN_PART_BYTES = 16_777_216
+
 /** Rejects with a ConfigError if the storage that a setting names cannot be used. */
 export async function openFiles (
   config: ServiceConfig, { backend, sealer, catalog, environment, log, clock }: FilesDependencies
@@ -69,7 +73,12 @@ export async function openFiles (
 
   async function open (): Promise<FileRoom> {
     const { storage, remove } = await openConfiguredStorage()
-    const limits = { maxFileBytes, maxFileBytesPerCaller, uploadTtlMs: config.requestStateTtlMs }
+    const limits = {
+      maxFileBytes,
+      maxFileBytesPerCaller,
+      uploadTtlMs: config.requestStateTtlMs,
+      maxPartBytes: Math.max(partOf('partBytes', config.workerCount), MIN_PART_BYTES)
+    }
     const { store, broadcast } = backend
     const { createFileRoom } = await import('../files/file-room.ts')
     const room = createFileRoom({ storage, store, broadcast, links, limits, log, now })

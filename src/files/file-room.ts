@@ -2,6 +2,8 @@
 
 import { singleFlight } from '../base/single-flight.ts'
 import { timers } from '../base/time.ts'
+import { ArrivingBytes } from '../limits/arriving-bytes.ts'
+import { Limit } from '../limits/limits.ts'
 import { EMPTY_VALUE } from '../store/records/shares.ts'
 import { createAccounts } from './accounts.ts'
 import { createKeptFiles, type KeptFiles } from './kept-files.ts'
@@ -18,6 +20,8 @@ export interface FileLimits {
   readonly maxFileBytesPerCaller: number
   /** How long the link to an upload page works, in milliseconds. */
   readonly uploadTtlMs: number
+  /** The limit of the parts of files that wait in memory, in bytes. */
+  readonly maxPartBytes?: number
 }
 
 export interface FileRoomDependencies extends UploadRecordsDependencies {
@@ -57,7 +61,10 @@ export function createFileRoom (
 
   return {
     ...shared,
-    kept: createKeptFiles(storage, createAccounts(store, limits.maxFileBytesPerCaller, now)),
+    kept: createKeptFiles(
+      storage, createAccounts(store, limits.maxFileBytesPerCaller, now),
+      new ArrivingBytes(new Limit('partBytes', limits.maxPartBytes))
+    ),
     uploads: createUploadRecords({ store, broadcast, now }),
     async close () {
       timers.clear(timer)

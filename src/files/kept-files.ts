@@ -1,8 +1,10 @@
 // Streams files into the storage within the limits, and counts them for their owner.
 
 import { ToolError } from '../author/tool-error.ts'
+import { ArrivingBytes } from '../limits/arriving-bytes.ts'
+import { Limit } from '../limits/limits.ts'
 import { FilesFull, type Accounts, type FileAccount, type FileOwner } from './accounts.ts'
-import { createStorageKey, type FileStorage } from './storage.ts'
+import { createStorageKey, type FileStorage, type OpenPart } from './storage.ts'
 
 interface FileRequest {
   readonly owner: FileOwner
@@ -42,7 +44,18 @@ export class StorageFailed extends ToolError {
   }
 }
 
-export function createKeptFiles (storage: FileStorage, accounts: Accounts): KeptFiles {
+/** @param partBytes counts the parts of files that wait in memory, until the storage takes them. */
+export function createKeptFiles (
+  storage: FileStorage, accounts: Accounts, partBytes = new ArrivingBytes(new Limit('partBytes'))
+): KeptFiles {
+  function openPartOf ({ owner, network }: FileOwner): OpenPart {
+    const holder = network === undefined
+      ? { kind: 'principal', name: owner } as const
+      : { kind: 'network', name: network } as const
+    // The name of the network is hashed, and would tell an operator nothing.
+    return (onRefused) => partBytes.openFor(holder, ({ message }) => onRefused(new Error(message)))
+  }
+
   return {
     async keep ({ owner, bytes, maxBytes, expiresAt, size: expected }) {
       const key = createStorageKey(expiresAt)
@@ -50,7 +63,7 @@ export function createKeptFiles (storage: FileStorage, accounts: Accounts): Kept
       const source = new MeasuredBytes(bytes, maxBytes, account)
       try {
         if (expected !== undefined) await source.expect(expected)
-        await storage.write(key, source).catch((error: unknown) => {
+        await storage.write(key, source, openPartOf(owner)).catch((error: unknown) => {
           throw source.error === undefined ? new StorageFailed(error) : source.error.cause
         })
         const { size } = source
@@ -60,6 +73,7 @@ export function createKeptFiles (storage: FileStorage, accounts: Accounts): Kept
         })
         return { key, size }
       } catch (error) {
+        await source.end()
         await account.end()
         throw error
       }
@@ -84,6 +98,8 @@ class MeasuredBytes implements AsyncIterable<Uint8Array> {
   readonly #maxBytes: number
   readonly #account: Pick<FileAccount, 'reserve'>
   #reserved = 0
+  #growing: Promise<void> | undefined
+  #isOver = false
 
   constructor (bytes: AsyncIterable<Uint8Array>, maxBytes: number, account: Pick<FileAccount, 'reserve'>) {
     this.#bytes = bytes
@@ -95,6 +111,12 @@ class MeasuredBytes implements AsyncIterable<Uint8Array> {
   async expect (size: number): Promise<void> {
     this.#check(size)
     await this.#reserve(size)
+  }
+
+  /** A storage that gives up may still wait for bytes. Resolves when those can reserve nothing any more. */
+  async end (): Promise<void> {
+    this.#isOver = true
+    await this.#growing?.catch(() => {})
   }
 
   async * [Symbol.asyncIterator] (): AsyncGenerator<Uint8Array> {
@@ -115,7 +137,8 @@ class MeasuredBytes implements AsyncIterable<Uint8Array> {
       const next = await chunks.next()
       if (next.done === true) return next
       this.#check(this.size += next.value.length)
-      if (this.size > this.#reserved) await this.#grow()
+      if (this.#isOver) throw new Error('the storage has given up the file')
+      if (this.size > this.#reserved) await (this.#growing = this.#grow())
       return next
     } catch (cause) {
       this.error = { cause }

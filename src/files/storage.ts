@@ -2,17 +2,28 @@
 
 import type { Readable } from 'node:stream'
 import { random } from '../base/time.ts'
+import type { ArrivingBody } from '../limits/arriving-bytes.ts'
 
 /** Bytes from `start` to `end`, both included. */
 export interface ByteRange { readonly start: number, readonly end: number }
+
+/**
+ * Begins to count what a writer has in memory of a file.
+ *
+ * @param onRefused is called at most once, when the memory is needed for others. The write must end with the
+ * error.
+ */
+export type OpenPart = (onRefused: (refusal: Error) => void) => ArrivingBody
 
 /** Every method rejects if the storage fails. The cause is for the log. */
 export interface FileStorage {
   /**
    * Keeps the bytes. Readers find all of them, or nothing before the promise resolves. Rejects with the error
    * of the source if that throws; nothing is kept then.
+   *
+   * @param openPart for a storage that has parts of the file in memory.
    */
-  write (key: string, source: AsyncIterable<Uint8Array>): Promise<void>
+  write (key: string, source: AsyncIterable<Uint8Array>, openPart?: OpenPart): Promise<void>
   /** Resolves to a stream of the file or of a part, and to `undefined` if there is no such file. */
   read (key: string, range?: ByteRange): Promise<Readable | undefined>
   has (key: string): Promise<boolean>

@@ -54,7 +54,11 @@ export class ArrivingBytes {
 
   /** @param onRefused is called at most once. It must stop the reading. */
   open (sender: Sender, onRefused: (refusal: ProtocolError) => void): ArrivingBody {
-    const group = this.#groupOf(holderOf(sender))
+    return this.openFor(holderOf(sender), onRefused)
+  }
+
+  openFor (holder: Holder | undefined, onRefused: (refusal: ProtocolError) => void): ArrivingBody {
+    const group = this.#groupOf(holder)
     let bytes = 0
     let isClosed = false
     const complete = () => {

@@ -76,6 +76,13 @@ export const LIMITS = {
   fileBytes: {
     things: 'bytes of files', per: 'principal', advice: 'Room comes back when files expire.', code: 429
   },
+  partBytes: {
+    things: 'bytes of parts of files',
+    per: 'replica',
+    max: 268_435_456,
+    advice: 'Send one file at a time.',
+    code: 503
+  },
   loggedBytes: {
     things: 'bytes of kept events', per: 'replica', max: 67_108_864, advice: 'Try again later.', code: 503
   }

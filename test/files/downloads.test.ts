@@ -192,7 +192,7 @@ t.test('half a character in a name becomes valid text', async (t) => {
 t.test('while the storage is away a link answers 503', async (t) => {
   t.teardown(replaceTime({ pause: async () => {} }))
   const bucket = createServer(({ method }, response) => {
-    response.writeHead(method === 'PUT' ? 200 : 500).end()
+    response.writeHead(method === 'PUT' ? 200 : 500, { etag: '"a"' }).end()
   }).listen(0, '127.0.0.1')
   await once(bucket, 'listening')
   t.teardown(() => bucket.close().closeAllConnections())

@@ -17,16 +17,23 @@ function createGate () {
   return { open, opened }
 }
 
+type Write = (source: AsyncIterable<Uint8Array>) => Promise<void>
+
 function openKept (change: (store: StateStore) => StateStore = (store) => store) {
   const clock = { now: Date.now() }
   const written = { bytes: 0 }
+  const writeAll: Write = async (source) => {
+    for await (const chunk of source) written.bytes += chunk.length
+  }
+  let write = writeAll
   const storage: Pick<FileStorage, 'write' | 'delete'> = {
-    async write (_key, source) { for await (const chunk of source) written.bytes += chunk.length },
+    async write (_key, source) { await write(source) },
     async delete () {}
   }
   const store = change(createMemoryStateStore({ now: () => clock.now }))
   const kept = createKeptFiles(storage as FileStorage, createAccounts(store, MAX_BYTES, () => clock.now))
-  const keep = async (bytes: AsyncIterable<Uint8Array>, owner: FileOwner = OWNER) => {
+  const keep = async (bytes: AsyncIterable<Uint8Array>, owner: FileOwner = OWNER, how = writeAll) => {
+    write = how
     return await kept.keep({ owner, bytes, maxBytes: MAX_BYTES, expiresAt: clock.now + 24 * HOUR_MS })
   }
   const names = async () => [...(await store.list('files-ada')).keys()]
@@ -108,4 +115,20 @@ t.test('while the store is away a file waits for one timeout of it', async (t) =
   })
   await t.rejects(keep(chunks(10)), { name: 'StoreUnavailable' })
   t.strictSame(asked, ['create'])
+})
+
+t.test('a storage that gives up while it waits for bytes leaves nothing that counts', async (t) => {
+  const { keep, names } = openKept()
+  const slow = createSlowBytes(10_000, 150_000)
+  let read: Promise<unknown> = Promise.resolve()
+  const kept = keep(slow.bytes, OWNER, async (source) => {
+    const chunks = source[Symbol.asyncIterator]()
+    await chunks.next()
+    read = chunks.next()
+    throw new Error('no room')
+  })
+  await t.rejects(kept, { name: 'StorageFailed' })
+  slow.goOn()
+  await t.rejects(read, { message: 'the storage has given up the file' })
+  t.strictSame(await names(), [])
 })

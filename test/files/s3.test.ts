@@ -2,12 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { createAccounts } from '../../src/files/accounts.ts'
+import { createKeptFiles } from '../../src/files/kept-files.ts'
 import { readBucket } from '../../src/files/s3/address.ts'
 import { createS3Client, textsOf } from '../../src/files/s3/client.ts'
 import { createStorageKey, type FileStorage } from '../../src/files/storage.ts'
 import { openStorage } from '../../src/files/url-schemes.ts'
+import { ArrivingBytes } from '../../src/limits/arriving-bytes.ts'
+import { Limit } from '../../src/limits/limits.ts'
+import { createMemoryStateStore } from '../../src/store/backends/memory/state-store.ts'
 import { testFileStorage } from '../contracts/file-storage-contract.ts'
+import { until } from '../helpers/deadline.ts'
 import { hasS3Server, startS3Server, type S3Server } from '../servers/s3-server.ts'
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
@@ -133,6 +140,45 @@ t.test('a page in place of an answer of the bucket keeps, joins and reads no fil
   await t.rejects(atParts.write('a', large()), isNotOfBucket)
   const atEnd = await open((kind) => kind === 'POST uploadId' ? page : undefined)
   await t.rejects(atEnd.write('a', large()), { ...isNotOfBucket, message: /does not say that it has joined/ })
+})
+
+/** A file whose sender stops after these bytes. */
+async function * stopAfter (bytes: number): AsyncGenerator<Uint8Array> {
+  for (let left = bytes; left > 0; left -= 65_536) yield Buffer.alloc(Math.min(left, 65_536))
+  await new Promise(() => {})
+}
+
+t.test('a file that comes slowly takes little more memory than has come of it', async (t) => {
+  const storage = await openStorage('s3://files?endpoint=http://127.0.0.1:1', readerOf(KEYS))
+  const before = process.memoryUsage().arrayBuffers
+  for (let files = 0; files < 100; files++) storage.write(String(files), stopAfter(1)).catch(() => {})
+  await pause(50)
+  const bytes = process.memoryUsage().arrayBuffers - before
+  t.ok(bytes < 20_000_000, `100 files have ${bytes} bytes`)
+})
+
+t.test('parts that wait in memory give way to others, the oldest of the heaviest sender first', async (t) => {
+  const endpoint = await serve(t, (request, response) => {
+    request.resume().on('end', () => response.setHeader('etag', '"a"').end())
+  })
+  const storage = await openStorage(`s3://files?endpoint=${endpoint}`, readerOf(KEYS))
+  const store = createMemoryStateStore()
+  const parts = new ArrivingBytes(new Limit('partBytes', 20_000_000))
+  const kept = createKeptFiles(storage, createAccounts(store, 1e9, Date.now), parts)
+  const keep = async (owner: string, bytes: AsyncIterable<Uint8Array>) => {
+    return await kept.keep({ owner: { owner }, bytes, maxBytes: 1e9, expiresAt: Date.now() + DAY_MS })
+  }
+  const outcomes: string[] = []
+  for (let files = 0; files < 5; files++) {
+    keep('mallory', stopAfter(3_000_000)).catch(({ cause }) => outcomes.push(`${files}: ${cause.message}`))
+    await until(() => parts.total >= Math.min(4, files + 1) * 4_000_000, 'the bytes of a file')
+  }
+  t.strictSame(await keep('ada', chunks(randomBytes(3_000_000))).then(({ size }) => size), 3_000_000)
+  t.ok(outcomes.length >= 1, 'the first ones have ended at once, although their senders have not')
+  t.match(outcomes[0], /^0: Too many bytes of parts of files of yours on this replica \(10000000\)/)
+  t.ok(parts.total <= 20_000_000)
+  const names = await store.list('files-mallory')
+  t.equal(names.size, 5 - outcomes.length, 'what was refused does not count')
 })
 
 t.test('a bucket that is silent is asked on one other connection', async (t) => {

@@ -4,12 +4,12 @@
 import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { sliceOf } from '../byte-slice.ts'
-import { ABANDONED_MS, expiryOf, type FileStorage, type ReadVariable } from '../storage.ts'
+import { ABANDONED_MS, expiryOf, type FileStorage, type OpenPart, type ReadVariable } from '../storage.ts'
 import { readBucket } from './address.ts'
 import { createS3Client, elementsOf, NotOfBucket, S3Error, textsOf, type S3Client } from './client.ts'
+import { PART_BYTES, toParts } from './parts.ts'
 
-/** S3 takes 10,000 parts of at least 5 MiB: a file may have 58 GiB. A writer has one part in memory. */
-const PART_BYTES = 6_291_456
+const uncounted: OpenPart = () => ({ add () {}, complete () {}, close () {} })
 
 const PARTIAL_CONTENT = 206
 const NOT_FOUND = 404
@@ -22,10 +22,10 @@ export async function openS3Storage (url: string, readVariable: ReadVariable): P
   const { prefix } = bucket
 
   return {
-    async write (key, source) {
+    async write (key, source, openPart = uncounted) {
       const upload = new Upload(client, key)
       try {
-        for await (const part of toParts(source)) await upload.add(part)
+        for await (const part of toParts(source, openPart)) await upload.add(part)
         await upload.complete()
       } catch (error) {
         await upload.abort()
@@ -151,25 +151,6 @@ class Upload {
     const { headers } = await drain(this.#client.send({ method: 'PUT', key, parameters, body }))
     this.#etags.push(headers.etag ?? '')
   }
-}
-
-/** Yields parts of PART_BYTES in the same memory. The last part is smaller, and may be missing. */
-async function * toParts (source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const buffer = new Uint8Array(PART_BYTES)
-  let length = 0
-  for await (const chunk of source) {
-    for (let at = 0; at < chunk.length;) {
-      const piece = chunk.subarray(at, at + PART_BYTES - length)
-      buffer.set(piece, length)
-      at += piece.length
-      length += piece.length
-      if (length === PART_BYTES) {
-        yield buffer
-        length = 0
-      }
-    }
-  }
-  if (length > 0) yield buffer.subarray(0, length)
 }
 
 /** Reads the answer to its end: only then the connection is used again. */
