@@ -30,6 +30,11 @@ interface CachedPrincipal {
   readonly until: number
 }
 
+/**
+ * The characters of all cached tokens. What is cached of a JWT, its claims, takes four times the bytes of its
+ * text or more: 10,000 tokens of the longest kind would have 700 MB.
+ */
+const MAX_CHARACTERS = 33_554_432
 /** The longest time that a token is cached, whatever its verifier allows. */
 const MAX_AGE_MS = 5 * 60_000
 
@@ -39,7 +44,7 @@ export function createBearerAuthenticator (
   options: BearerAuthenticatorOptions = {}
 ): BearerAuthenticator {
   const { anonymous = false, maxTokens = 10_000, tokens = new CallerTokens(), now = clock.now } = options
-  const cache = new LRUCache<string, CachedPrincipal>({ max: maxTokens })
+  const cache = new LRUCache<string, CachedPrincipal>({ max: maxTokens, maxSize: MAX_CHARACTERS })
   // Requests with one token share its verification.
   const verifying = new Map<string, Promise<Principal>>()
 
@@ -47,7 +52,7 @@ export function createBearerAuthenticator (
     try {
       const { principal, maxAgeMs } = await verifyByFirst(verifiers, token, network)
       const until = Math.min(now() + Math.min(maxAgeMs, MAX_AGE_MS), principal.expiresAt ?? Infinity)
-      if (until > now()) cache.set(key, { principal, until })
+      if (until > now()) cache.set(key, { principal, until }, { size: token.length })
       tokens.add(principal, token)
       return principal
     } finally {

@@ -91,6 +91,17 @@ t.test('the number of kept tokens is bounded: the least used leaves', async (t) 
   t.equal(verifier.asked.length, 102)
 })
 
+t.test('long tokens are cached in a smaller number', async (t) => {
+  const verifier = createCountingVerifier()
+  const { authenticate } = createBearerAuthenticator([verifier])
+  const toToken = (number: number) => `Bearer ${String(number).padStart(16_000, 'a')}`
+  for (let number = 0; number < 2200; number++) await authenticate(toToken(number))
+  await authenticate(toToken(2199))
+  t.equal(verifier.asked.length, 2200, 'the last one is there')
+  await authenticate(toToken(0))
+  t.equal(verifier.asked.length, 2201, 'the first one has left')
+})
+
 t.test('concurrent requests with one token share its verification, also when it fails', async (t) => {
   let fail = (_: Error) => {}
   let count = 0
