@@ -9,7 +9,9 @@ import { createService, type AppOptions } from '../../src/app.ts'
 import { replaceTime } from '../../src/base/time.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
+import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
+import { createReadableLog } from '../helpers/log.ts'
 import { QUIET } from '../helpers/quiet-options.ts'
 import { toPost } from '../helpers/request.ts'
 import { call, FILES, linkIn, NAMES, pageIn, toForm } from './file-tools.ts'
@@ -206,6 +208,44 @@ t.test('while the storage is away a link answers 503', async (t) => {
     const { statusCode, headers } = await get(link, {}, method)
     t.strictSame([statusCode, headers['retry-after']], [503, '5'])
   }
+})
+
+t.test('a download that breaks off is in the log, with the cause if it is the storage', async (t) => {
+  let isShort = false
+  const bucket = createServer(({ method }, response) => {
+    response.setHeader('etag', '"a"')
+    if (method === 'GET') response.write('short')
+    if (method !== 'GET' || isShort) response.end()
+  }).listen(0, '127.0.0.1')
+  await once(bucket, 'listening')
+  t.teardown(() => bucket.close().closeAllConnections())
+  const { port } = bucket.address() as AddressInfo
+  const log = createReadableLog()
+  const { app } = await build(t, {
+    filesUrl: `s3://files?endpoint=http://127.0.0.1:${port}`,
+    environment: { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' },
+    logger: log.logger
+  })
+  await listen(app)
+  const path = new URL(linkIn(await call(app, 'put', { bytes: 1_000_000, name: 'a.txt' }))).pathname
+  const endsOf = () => log.lines.filter(({ method, msg }) => method === 'GET' && msg === 'request')
+  const begin = () => request(new URL(path, app.listeningOrigin), { headers: { host: 'mcp.example.com' } })
+
+  const leaving = begin().on('error', () => {}).end()
+  await once(leaving, 'response')
+  leaving.destroy()
+  await until(() => endsOf().length === 1, 'the end of the first one')
+  t.match(endsOf()[0], { status: 200, outcome: 'cancelled' })
+  t.notOk(log.text().includes('a download broke off'), 'the client has left by itself')
+
+  isShort = true
+  const short = begin().on('error', () => {}).end()
+  const [answer] = await once(short, 'response')
+  answer.on('error', () => {}).resume()
+  await until(() => endsOf().length === 2, 'the end of the second one')
+  t.match(log.lines.find(({ msg }) => msg === 'a download broke off'), {
+    level: 40, err: { message: 'the file ended 999995 bytes before its promised length of 1000000' }
+  })
 })
 
 t.test('a path that cannot be decoded gets the answer of an unknown one', async (t) => {

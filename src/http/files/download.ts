@@ -38,7 +38,11 @@ export async function sendFile (
     reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`)
   }
   // The file may grow or shrink meanwhile. If it ends early, the connection is closed.
-  return reply.send(body && sliceOf(body, { length }))
+  const slice = body && sliceOf(body, { length })
+  slice?.on('error', (err) => {
+    if (reply.raw.headersSent) request.log.warn({ err }, 'a download broke off')
+  })
+  return reply.send(slice)
 }
 
 /** The answer must not differ from that to a link that never worked. */

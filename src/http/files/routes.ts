@@ -40,9 +40,17 @@ export function registerFiles (
   const served = new WeakSet<FastifyRequest>()
   let server: Promise<FileServer> | undefined
 
+  /** Not at the end of the answer: one that breaks off has none. */
+  function tellEnd (request: FastifyRequest, reply: FastifyReply): void {
+    served.add(request)
+    reply.raw.once('close', () => {
+      if (served.has(request)) replies.end(request, reply, { isCancelled: !reply.raw.writableFinished })
+    })
+  }
+
   async function serve (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     reply.headers(HEADERS)
-    served.add(request)
+    tellEnd(request, reply)
     // A download takes long: a body, which means nothing, must not wait beside it.
     if (request.method !== 'POST') request.raw.resume()
     try {
@@ -76,9 +84,6 @@ export function registerFiles (
       policy: toPagePolicy(dependencies),
       authenticator: token === 'required' ? dependencies.authenticator : toLinkAuthenticator(dependencies)
     })
-    scope.addHook('onResponse', async (request, reply) => {
-      if (served.has(request)) replies.end(request, reply, { isCancelled: !reply.raw.writableFinished })
-    })
     // A file that fails before its first byte is refused: the refusal is an end of its own.
     scope.addHook('onError', async (request) => { served.delete(request) })
     // The body of an upload is read as it comes.
@@ -89,7 +94,7 @@ export function registerFiles (
       method: ['PUT', 'PATCH', 'DELETE'],
       url: '/*',
       async handler (request, reply) {
-        served.add(request)
+        tellEnd(request, reply)
         return sendText(reply.header('allow', 'GET, HEAD, POST'), 405, 'This method is not served here.')
       }
     })
