@@ -44,8 +44,11 @@ interface AskOptions {
   readonly timeoutMs: number
 }
 
-/** How long the replica that waits for an answer may take to confirm it, in milliseconds. */
-const CONFIRM_TIMEOUT_MS = 1000
+/**
+ * How long the replica that waits for an answer may take to confirm it, in milliseconds. That takes two
+ * messages, each of which is a command that a store may take more than a second for.
+ */
+const CONFIRM_TIMEOUT_MS = 3000
 /**
  * A longer answer, as JSON, is offered first: clients may send answers that no replica waits for, and each
  * replica would receive them.

@@ -1,6 +1,7 @@
 // Answers of clients that arrive at one replica while another one waits for them.
 
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { ClientAnswers } from '../../../src/legacy/sessions/client-answers.ts'
 import type { SessionMessage } from '../../../src/legacy/sessions/session-messages.ts'
@@ -25,7 +26,7 @@ function openTwo (t: Test) {
     const answer = there.ask(session, { send, lifetime: new Lifetime(), timeoutMs: 60_000 })
     return { id, answer }
   }
-  return { here, there, ask, types: () => sent.map(({ type }) => type) }
+  return { here, there, messages, ask, types: () => sent.map(({ type }) => type) }
 }
 
 t.test('an answer reaches the replica that waits, a large one when it has asked for it', async (t) => {
@@ -39,6 +40,20 @@ t.test('an answer reaches the replica that waits, a large one when it has asked 
     t.strictSame(await asked.answer, answer.result)
     t.strictSame(sent().toSorted(), types.toSorted())
   }
+})
+
+t.test('an answer is not refused although each message between the replicas takes a second', async (t) => {
+  const { here, there, messages } = openTwo(t)
+  const send = messages.send.bind(messages)
+  messages.send = async (message) => {
+    await pause(1000)
+    await send(message)
+  }
+  let id = ''
+  const lifetime = new Lifetime()
+  const answer = there.ask({ id: 's' }, { send: (given) => { id = given }, lifetime, timeoutMs: 60_000 })
+  t.equal(await here.deliver('s', id, SMALL), true)
+  t.strictSame(await answer, SMALL.result)
 })
 
 t.test('a large answer that no replica waits for is not passed on', async (t) => {
