@@ -1,5 +1,6 @@
 // The parts that all uses of files share: the storage, the counts, the links, and the records of uploads.
 
+import { withinDeadline } from '../base/deadline.ts'
 import { singleFlight } from '../base/single-flight.ts'
 import { timers } from '../base/time.ts'
 import { ArrivingBytes } from '../limits/arriving-bytes.ts'
@@ -34,20 +35,26 @@ export interface FileRoomDependencies extends UploadRecordsDependencies {
 export interface FileRoom extends Omit<FileRoomDependencies, 'store' | 'broadcast' | 'log'> {
   readonly kept: KeptFiles
   readonly uploads: UploadRecords
-  /** Ends the sweeps, and closes the storage. */
+  /** Ends the sweeps, and closes the storage. Does not wait long for a sweep whose storage is silent. */
   close (): Promise<void>
 }
 
 /** The time between two sweeps, in milliseconds. One of the replicas sweeps. */
 const SWEEP_MS = 600_000
+/** How long a shutdown waits for what a sweep is doing, in milliseconds. */
+const CLOSE_MS = 1000
+const toLateError = () => new Error('a sweep has not ended')
 
 export function createFileRoom (
   { store, broadcast, log, ...shared }: FileRoomDependencies
 ): FileRoom {
   const { storage, limits, now } = shared
   let lastSweep: Promise<void> | undefined
+  let isClosed = false
   const share = singleFlight(async () => {
-    await sweep().catch((err: unknown) => log.warn({ err }, 'expired files are not deleted'))
+    await sweep().catch((err: unknown) => {
+      if (!isClosed) log.warn({ err }, 'expired files are not deleted')
+    })
   })
   const timer = timers.setInterval(() => { lastSweep = share() }, SWEEP_MS).unref()
 
@@ -56,7 +63,7 @@ export function createFileRoom (
     const idleMs = SWEEP_MS * 0.9
     const lifetime = { idleMs, endsAt: now() + idleMs }
     const turn = await store.create({ owner: 'files', name: 'sweep' }, EMPTY_VALUE, lifetime, 1)
-    if (typeof turn !== 'string') await storage.sweep(now())
+    if (typeof turn !== 'string') await storage.sweep(now(), () => !isClosed)
   }
 
   return {
@@ -68,7 +75,8 @@ export function createFileRoom (
     uploads: createUploadRecords({ store, broadcast, now }),
     async close () {
       timers.clear(timer)
-      await lastSweep
+      isClosed = true
+      if (lastSweep !== undefined) await withinDeadline(lastSweep, CLOSE_MS, toLateError).catch(() => {})
       await storage.close()
     }
   }

@@ -32,8 +32,10 @@ export interface FileStorage {
   /**
    * Deletes the files whose keys expired before `now`, and incomplete files that are older than
    * `ABANDONED_MS`. Resolves to the number of expired files.
+   *
+   * @param mayGoOn whether to delete one more. True by default.
    */
-  sweep (now: number): Promise<number>
+  sweep (now: number, mayGoOn?: () => boolean): Promise<number>
   /** Releases all resources. Idempotent. */
   close (): Promise<void>
 }

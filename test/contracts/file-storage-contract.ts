@@ -94,6 +94,8 @@ export function testFileStorage (
     const now = Date.now()
     const [expired, kept] = [createStorageKey(now - 1000), createStorageKey(now + HOUR_MS)]
     for (const key of [expired, kept]) await opened.storage.write(key, chunks(randomBytes(10)))
+    t.equal(await opened.storage.sweep(now, () => false), 0)
+    t.equal(await opened.storage.has(expired), true, 'the sweep was told to stop')
     t.equal(await opened.storage.sweep(now), 1)
     t.equal(await opened.storage.has(expired), false)
     t.equal(await opened.storage.has(kept), true)

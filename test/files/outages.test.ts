@@ -64,3 +64,33 @@ t.test('a handler that waits for a file waits for the store too, and ends with i
   calling.abort()
   await t.rejects(time.during(cancelled, 2000), StoreUnavailable)
 })
+
+t.test('a sweep of a silent storage does not delay the end of the service', async (t) => {
+  const time = new VirtualTime(t)
+  const warnings: unknown[] = []
+  let mayGoOn = (): boolean => true
+  let isSwept = false
+  const room = createFileRoom({
+    storage: {
+      ...await openStorage(`file:${await makeFolder(t)}`, async () => undefined),
+      async sweep (_now, isWanted = () => true) {
+        isSwept = true
+        mayGoOn = isWanted
+        await timers.pause(600_000)
+        throw new Error('silent')
+      }
+    },
+    store: createMemoryStateStore(),
+    broadcast: createLocalBroadcast(),
+    links: { findUrl: () => '', seal: () => 'http://localhost/', open: () => undefined },
+    limits: { maxFileBytes: 1000, maxFileBytesPerCaller: 1000, uploadTtlMs: 60_000 },
+    log: { warn (fields) { warnings.push(fields) } },
+    now: clock.now
+  })
+  await time.during(timers.pause(600_001), 700_000)
+  t.strictSame([isSwept, mayGoOn()], [true, true])
+  await time.during(room.close(), 2000)
+  t.equal(mayGoOn(), false)
+  await time.during(timers.pause(700_000), 800_000)
+  t.strictSame(warnings, [])
+})

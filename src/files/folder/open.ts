@@ -51,9 +51,10 @@ export async function openFolderStorage (folder: string): Promise<FileStorage> {
     async delete (key) {
       await rm(pathOf(key), { force: true })
     },
-    async sweep (now) {
+    async sweep (now, mayGoOn = () => true) {
       let count = 0
       for (const name of await readdir(folder)) {
+        if (!mayGoOn()) break
         const expiresAt = expiryOf(name)
         if (expiresAt !== undefined && expiresAt < now) {
           await rm(pathOf(name), { force: true })

@@ -45,15 +45,18 @@ export async function openS3Storage (url: string, readVariable: ReadVariable): P
     async delete (key) {
       await remove(key)
     },
-    async sweep (now) {
-      await abortAbandoned(now)
+    async sweep (now, mayGoOn = () => true) {
+      await abortAbandoned(now, mayGoOn)
       let count = 0
       let last: string | undefined
       for (;;) {
         const keys = await listAfter(last)
         const expired = keys.filter((key) => (expiryOf(key) ?? Infinity) < now)
-        for (const key of expired) await remove(key)
-        count += expired.length
+        for (const key of expired) {
+          if (!mayGoOn()) return count
+          await remove(key)
+          count++
+        }
         // The first keys expire first.
         if (expired.length === 0 || expired.length < keys.length) return count
         last = expired.at(-1)
@@ -76,11 +79,12 @@ export async function openS3Storage (url: string, readVariable: ReadVariable): P
   }
 
   /** Deletes the parts of writers that were killed. */
-  async function abortAbandoned (now: number): Promise<void> {
+  async function abortAbandoned (now: number, mayGoOn: () => boolean): Promise<void> {
     const answer = await client.send({ method: 'GET', parameters: { uploads: '', prefix } })
       .catch(undefinedIf(NOT_IMPLEMENTED))
     if (answer === undefined) return
     for (const upload of elementsOf(await text(answer), 'Upload')) {
+      if (!mayGoOn()) return
       const [path = ''] = textsOf(upload, 'Key')
       const [uploadId] = textsOf(upload, 'UploadId')
       const [beginning = ''] = textsOf(upload, 'Initiated')
