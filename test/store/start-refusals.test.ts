@@ -28,6 +28,27 @@ t.test('what Redis refuses ends the start with the reason', DEADLINE, async (t) 
   }))
 })
 
+t.test('unreachable Sentinels and nodes of a cluster end the start with the reason', DEADLINE, async (t) => {
+  // A resolver that is away says EAI_AGAIN.
+  const unknown = 'getaddrinfo (?:ENOTFOUND|EAI_AGAIN) a.invalid'
+  const refused = 'connect ECONNREFUSED 127.0.0.1:1'
+  const cases = [
+    ['redis+sentinel://a.invalid/master', 'a.invalid:26379', unknown],
+    ['redis+sentinel://127.0.0.1:1/master', '127.0.0.1:1', refused],
+    [
+      'redis+sentinel://a.invalid,127.0.0.1:1/master', 'a.invalid:26379, 127.0.0.1:1', `${unknown}, ${refused}`
+    ],
+    ['redis+cluster://a.invalid', 'a.invalid:6379', unknown],
+    ['rediss+cluster://a.invalid,127.0.0.1:1', 'a.invalid:6379, 127.0.0.1:1', `${unknown}, ${refused}`]
+  ] as const
+  await Promise.all(cases.map(async ([url, places, reason]) => {
+    const message = new RegExp(
+      `^TRIVET_STATE_URL: no Redis is reachable at ${places} within \\d+ ms \\(${reason}\\)\\. Start it`
+    )
+    await t.rejects(openBackend(url, { log, prefix: 'trivet' }), { message }, url)
+  }))
+})
+
 t.test('a Redis that is too old is refused with its version', DEADLINE, async (t) => {
   if (!hasRedisServer(t)) return
   const { port } = await startRedisServer(t)

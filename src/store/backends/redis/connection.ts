@@ -9,7 +9,7 @@ import { readRedisUrl, type RedisAddress } from './address.ts'
 import { ClusterSubscriber } from './cluster-subscriber.ts'
 import { isNotConnected, RedisError, toRedisError } from './redis-error.ts'
 import { isNamedByMost } from './sentinel-votes.ts'
-import { assertVersion, toPlaces, toStartError } from './start-errors.ts'
+import { assertVersion, findCauses, toPlaces, toStartError } from './start-errors.ts'
 
 type RedisClient = Redis | Cluster
 type Client = RedisClient | ClusterSubscriber
@@ -80,7 +80,10 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions) {
         await Promise.all(clients.map(async (client) => await connect(client, deadlineMs)))
       } catch {
         const problem = `no Redis is reachable at ${toPlaces(address)} within ${deadlineMs} ms`
-        throw toStartError(problem, lastError ?? new Error('it does not answer'))
+        const cause = lastError ?? new Error('it does not answer')
+        const causes = address.kind === 'single' ? [] : await findCauses(address)
+        if (causes.length < address.hosts.length) causes.push(cause.message)
+        throw toStartError(problem, new Error(causes.join(', '), { cause }))
       }
       await assertVersion(commands, address)
     },

@@ -1,6 +1,8 @@
 // What operators read when a start ends because of Redis.
 
+import { connect } from 'node:net'
 import type { RedisAddress } from './address.ts'
+import { toRedisError } from './redis-error.ts'
 import type { CommandRunner } from './scripts.ts'
 
 export function toPlaces ({ hosts }: RedisAddress): string {
@@ -10,6 +12,26 @@ export function toPlaces ({ hosts }: RedisAddress): string {
 export function toStartError (problem: string, cause: Error): Error {
   const advice = 'Start it, or correct the setting'
   return new Error(`TRIVET_STATE_URL: ${problem} (${cause.message}). ${advice}`, { cause })
+}
+
+const PROBE_MS = 1000
+
+/**
+ * Resolves to why no connection to a host opens, such as a name that does not resolve. The driver does not
+ * tell it of Sentinels and of the nodes of a cluster.
+ */
+export async function findCauses ({ hosts }: RedisAddress): Promise<string[]> {
+  const causes = await Promise.all(hosts.map(findCause))
+  return causes.filter((cause) => cause !== undefined)
+}
+
+async function findCause ({ host, port }: RedisAddress['hosts'][number]): Promise<string | undefined> {
+  const socket = connect({ host, port, timeout: PROBE_MS })
+  return await new Promise<string | undefined>((resolve) => {
+    socket.on('connect', () => resolve(undefined))
+    socket.on('timeout', () => resolve(`connect ETIMEDOUT ${host}:${port}`))
+    socket.on('error', (error) => resolve(toRedisError(error).message))
+  }).finally(() => socket.destroy())
 }
 
 /** Scripts that read the clock may not write in earlier versions. Clusters need channels of shards. */
