@@ -1,6 +1,7 @@
 // Every limit of what holders may have at once: one row each. A limit divides into shares, so that no holder
 // can take it whole, and words its refusals.
 
+import { getHeapStatistics } from 'node:v8'
 import { overloaded, LimitReached, type ProtocolError } from '../protocol/errors.ts'
 import type { HolderKind } from './holder.ts'
 
@@ -27,7 +28,7 @@ export const LIMITS = {
   },
   streams: { things: 'open streams', per: 'replica', advice: 'Close one.', code: 503 },
   waitingBytes: {
-    things: 'bytes of answers that wait for slow clients',
+    things: 'bytes of large answers',
     per: 'replica',
     max: 268_435_456,
     advice: 'Read the answers.',
@@ -103,6 +104,11 @@ export function divide (limit: number, workerCount: number): number {
 /** Divides a limit that no setting sets. */
 export function partOf (name: FixedLimitName, workerCount: number): number {
   return divide(LIMITS[name].max, workerCount)
+}
+
+/** Returns a limit of texts that are in the heap: a part of the heap at most. */
+export function withinHeap (bytes: number, divisor: number): number {
+  return Math.min(bytes, Math.floor(getHeapStatistics().heap_size_limit / divisor))
 }
 
 /** A network gets a tenth: one attacker has several. A principal gets a half: it may be a gateway. */

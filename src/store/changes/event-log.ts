@@ -4,6 +4,7 @@
 
 import { clock, timers } from '../../base/time.ts'
 import type { Holder } from '../../limits/holder.ts'
+import { LIMITS, withinHeap } from '../../limits/limits.ts'
 import { createLogRoom } from '../../limits/log-room.ts'
 
 export interface LoggedEvent {
@@ -46,9 +47,13 @@ interface LocalEventLogOptions extends EventLogLimits {
   readonly now?: () => number
 }
 
+/** The events of a single process are in its heap, and may have an eighth of it. */
+const HEAP_DIVISOR = 8
+
 /** Creates the log of a single process. */
 export function createLocalEventLog (options: LocalEventLogOptions): EventLog {
-  const { maxEvents, ttlMs, maxBytes = 67_108_864, now = clock.now } = options
+  const { maxEvents, ttlMs, now = clock.now } = options
+  const maxBytes = withinHeap(options.maxBytes ?? LIMITS.loggedBytes.max, HEAP_DIVISOR)
   const streams = new Map<string, LoggedEvent[]>()
   const room = createLogRoom({ maxEvents, ttlMs, maxBytes, now })
   const timer = timers.setInterval(() => drop(room.expire()), ttlMs).unref()
