@@ -6,7 +6,7 @@ import { CallerTokens } from './access/caller-tokens.ts'
 import { createTokenWatch, type TokenWatch } from './access/token-watch.ts'
 import { mayBeAnonymous, openAuthenticator } from './app/access.ts'
 import { openFiles } from './app/files.ts'
-import { countWaitingBytes, registerRoutes } from './app/http.ts'
+import { countLargeAnswers, registerRoutes } from './app/http.ts'
 import { openAdminApp, openMeasures, type OpenedMeasures } from './app/measures.ts'
 import { composeMethods, openTasks } from './app/methods.ts'
 import type { OwnProcess, TestedParts, WorkerReports } from './app/own-process.ts'
@@ -257,9 +257,9 @@ async function openEras (
   const { methods, dependencies } = composeMethods(state, {
     ...shared, openStreams, tasks, files, lists: live.lists, countHandle: metrics?.countHandle
   })
-  const pipelineDependencies = { lifetimes, observer, limiter, tracer }
   const keepAlive = lifecycle.add(createKeepAlive(config.keepAliveMs))
-  const waitingBytes = countWaitingBytes(config, log)
+  const { waitingBytes, largeResults } = countLargeAnswers(config, log)
+  const pipelineDependencies = { lifetimes, observer, limiter, tracer, largeResults }
   const answerDependencies = { waitingBytes, openStreams, keepAlive }
   const roundOptions = { ...clock, sealer, ttlMs: config.requestStateTtlMs }
   const openKeptRound = (round: RoundRequest) => new SealedInputRound(roundOptions, round)

@@ -21,6 +21,7 @@ import { metadataUrlOf, registerResourceMetadata } from '../http/resource-metada
 import { registerSigningKeys } from '../http/signing-keys.ts'
 import { createUnavailableLog } from '../http/unavailable-log.ts'
 import { ArrivingBytes } from '../limits/arriving-bytes.ts'
+import { LargeResults } from '../limits/large-results.ts'
 import { divide, Limit, partOf } from '../limits/limits.ts'
 import { Used } from '../limits/used.ts'
 import { maxWaitingBytes, WaitingBytes } from '../limits/waiting-bytes.ts'
@@ -89,9 +90,11 @@ function logUnread (log: FastifyBaseLogger, client: string | undefined): void {
   log.warn({ client }, 'connection closed: its client does not read')
 }
 
-/** Creates the count of large answers that wait for slow clients. */
-export function countWaitingBytes ({ workerCount }: ServiceConfig, log: FastifyBaseLogger): WaitingBytes {
-  return new WaitingBytes(maxWaitingBytes(workerCount), ({ address }) => logUnread(log, address))
+/** Creates what bounds the memory of large answers, from the begin of their calls until they are read. */
+export function countLargeAnswers ({ workerCount }: ServiceConfig, log: FastifyBaseLogger) {
+  const max = maxWaitingBytes(workerCount)
+  const waitingBytes = new WaitingBytes(max, ({ address }) => logUnread(log, address))
+  return { waitingBytes, largeResults: new LargeResults(waitingBytes) }
 }
 
 /** Returns the policy of the host names that clients may ask for. */

@@ -1,26 +1,25 @@
-// The bytes of large answers that wait in memory until their clients have read them.
+// The bytes of large answers: those of results that are being made, and of answers that wait in memory until
+// their clients have read them.
 
 import type { ServerResponse } from 'node:http'
-import { getHeapStatistics } from 'node:v8'
 import { clock } from '../base/time.ts'
-import { holderOf, type Sender } from './holder.ts'
-import { Limit, partOf } from './limits.ts'
+import { holderOf, type Holder, type Sender } from './holder.ts'
+import { Limit, partOf, withinHeap } from './limits.ts'
 import { Used } from './used.ts'
 
 /** An answer, and who gets it. */
 interface WaitingReply { readonly raw: ServerResponse, readonly request: Sender }
 
 /** Smaller answers are not counted: each connection has at most one answer that waits. */
-const LARGE_BYTES = 65_536
+export const LARGE_BYTES = 65_536
 /** How long an answer waits before it gives way to others, in milliseconds: its client hardly reads. */
 const PATIENCE_MS = 10_000
-/** The texts of the answers are in the heap, which holds more than them. */
-const PART_OF_HEAP = 4
+/** The texts of the answers may have a quarter of the heap, which holds more than them. */
+const HEAP_DIVISOR = 4
 
 /** Returns the bytes that may wait in one of the workers. */
 export function maxWaitingBytes (workerCount: number): number {
-  const { heap_size_limit: heapBytes } = getHeapStatistics()
-  return Math.min(partOf('waitingBytes', workerCount), Math.floor(heapBytes / PART_OF_HEAP))
+  return withinHeap(partOf('waitingBytes', workerCount), HEAP_DIVISOR)
 }
 
 interface WaitingAnswer {
@@ -36,6 +35,9 @@ interface WaitingAnswer {
  * large answer.
  */
 export class WaitingBytes {
+  /** Called when bytes are not counted any more. */
+  onFreed: () => void = () => {}
+  readonly #limit: Limit
   readonly #used: Used
   readonly #onCut: (request: Sender) => void
   /** Oldest first. */
@@ -43,7 +45,8 @@ export class WaitingBytes {
 
   /** @param onCut is called for each connection that is closed because its answer gives way. */
   constructor (max?: number, onCut: (request: Sender) => void = () => {}) {
-    this.#used = new Used(new Limit('waitingBytes', max))
+    this.#limit = new Limit('waitingBytes', max)
+    this.#used = new Used(this.#limit)
     this.#onCut = onCut
   }
 
@@ -56,9 +59,8 @@ export class WaitingBytes {
     // An answer to a client that is gone is dropped at once.
     if (bytes < LARGE_BYTES || raw.closed) return true
     const holder = holderOf(request)
-    if (holder !== undefined && this.#used.isShareUsed(holder)) return false
-    while (this.#used.findRefusal(holder) !== undefined) if (!this.#cutOldest()) return false
-    const uncount = this.#used.add(holder, bytes)
+    if (!this.hasRoom(holder)) return false
+    const uncount = this.add(holder, bytes)
     const answer: WaitingAnswer = {
       reply,
       since: clock.monotonic(),
@@ -67,6 +69,28 @@ export class WaitingBytes {
     this.#answers.add(answer)
     raw.once('close', answer.release)
     return true
+  }
+
+  /** Whether the holder may have more bytes. @param mayCut whether answers that have waited long give way. */
+  hasRoom (holder: Holder | undefined, mayCut = true): boolean {
+    if (holder !== undefined && this.#used.isShareUsed(holder)) return false
+    while (this.#used.findRefusal(holder) !== undefined) if (!mayCut || !this.#cutOldest()) return false
+    return true
+  }
+
+  /** Counts bytes of a result that is being made. Returns a function that ends the counting; call it once. */
+  add (holder: Holder | undefined, bytes: number): () => void {
+    const uncount = this.#used.add(holder, bytes)
+    return () => {
+      uncount()
+      this.onFreed()
+    }
+  }
+
+  /** Says why the holder may not have more bytes. */
+  describe (holder: Holder | undefined): string {
+    const isShare = holder !== undefined && this.#used.isShareUsed(holder)
+    return this.#limit.describe(isShare ? holder.kind : 'all')
   }
 
   /** Returns `false` if no answer has waited long. */

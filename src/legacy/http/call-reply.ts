@@ -51,6 +51,8 @@ export class CallReply {
 
   get status (): number { return this.#reply.statusCode }
 
+  get isBatch (): boolean { return this.#queue !== undefined }
+
   /** Sends a notification before the answers, unless too many bytes wait for the client. */
   notify (json: string): void {
     const { stream } = this.#stream()

@@ -46,6 +46,8 @@ export class LegacyOutlet implements Outlet, ClientRequester {
 
   get status (): number { return this.#reply.status }
 
+  get isAwaited (): boolean { return this.#reply.isBatch }
+
   /**
    * A closed connection does not stop the request, because the client may reconnect. Only a cancellation or
    * the end of the session does.

@@ -14,7 +14,7 @@ import { noteHidden, type RequestContext } from '../pipeline/request-context.ts'
 import type { OpenRound, StartingCall } from '../pipeline/seams.ts'
 import { runDeduped } from '../pipeline/run-deduped.ts'
 import { openRound, retryParams } from '../pipeline/run-handler.ts'
-import { authorizeCall, runTool, toErrorResult, TOOLS_CALL } from '../pipeline/run-tool.ts'
+import { authorizeCall, runKept, runTool, toErrorResult, TOOLS_CALL } from '../pipeline/run-tool.ts'
 
 const callParams = Type.Object({
   name: Type.String(),
@@ -63,18 +63,17 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
       return callKept(tool, params, verdict.value, request, { subject, timeoutMs, open })
     }
     const round = open(request)
-    const run = (runnable: Parameters<typeof runTool>[2] = tool) => (
-      runTool(dependencies, request, runnable, verdict.value, { round, timeoutMs })
-    )
     const { dedupe, checkOutput, upstreams } = tool
-    if (dedupe === undefined) return run()
+    const running = { round, timeoutMs }
+    if (dedupe === undefined) return runTool(dependencies, request, tool, verdict.value, running)
+    const runnable = { run: dedupe.run, checkOutput, upstreams }
     return runDeduped(dependencies.firstAnswers, request, {
       tool: tool.key,
       outputHash: dedupe.outputHash,
       args: [params.arguments ?? {}, params.inputResponses, params.requestState],
       timeoutMs,
-      authorize: () => authorizeCall(dependencies, request, dedupe, verdict.value, { round, timeoutMs }),
-      run: () => run({ run: dedupe.run, checkOutput, upstreams }),
+      authorize: () => authorizeCall(dependencies, request, dedupe, verdict.value, running),
+      run: () => runKept(dependencies, request, runnable, verdict.value, running),
       recover: (error) => toErrorResult(error, tool, request)
     })
   }
@@ -86,15 +85,17 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
   ): Outcome | Promise<Outcome> {
     const { tasks } = dependencies
     const call = new KeptCall(tool, params, open)
-    const run = (kept: Parameters<typeof openRound>[3]) => {
-      const round = openRound(request, subject, params, kept)
-      return runTool(dependencies, request, tool, args, { round, timeoutMs })
-    }
+    const openRunning = (kept: Parameters<typeof openRound>[3]) => (
+      { round: openRound(request, subject, params, kept), timeoutMs }
+    )
     const start = tasks.open(request, call)
-    if (start !== undefined) return start.run(() => run(start))
+    if (start !== undefined) {
+      return start.run(() => runKept(dependencies, request, tool, args, openRunning(start)))
+    }
     const relay = tasks.openRelay(request, call)
+    const run = () => runTool(dependencies, request, tool, args, openRunning({ relay }))
     const finding = relay?.findEarlier()
-    return finding === undefined ? run({ relay }) : finding.then((earlier) => earlier ?? run({ relay }))
+    return finding === undefined ? run() : finding.then((earlier) => earlier ?? run())
   }
 
   return defineMethod({

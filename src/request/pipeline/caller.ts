@@ -84,6 +84,8 @@ export interface Outlet extends Watcher {
   fail (error: ProtocolError): void
   /** Ends a request that the client has cancelled: it gets no answer. */
   leaveUnanswered (): void
+  /** Whether other answers are sent with that of the request, and wait for it. */
+  readonly isAwaited?: boolean
   /** The HTTP status of the answer. Absent for a transport without statuses. */
   readonly status?: number | undefined
 }

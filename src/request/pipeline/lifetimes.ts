@@ -11,7 +11,7 @@ export class Lifetimes {
   readonly #lasting = new Set<Lifetime>()
   #waiting: Array<() => void> = []
   #isStopped = false
-  #streams = 0
+  #uncounted = 0
 
   /** Counts the request until it ends. */
   watch (lifetime: Lifetime, watcher: Watcher): void {
@@ -19,15 +19,20 @@ export class Lifetimes {
   }
 
   /**
-   * How many requests are being served, without open streams. All requests of this turn of the event loop
-   * count, ended ones too.
+   * How many requests are being served, without open streams and those that wait for their turn. All requests
+   * of this turn of the event loop count, ended ones too.
    */
-  get pending (): number { return this.#lasting.size + this.#fresh.length - this.#streams }
+  get pending (): number { return this.#lasting.size + this.#fresh.length - this.#uncounted }
 
   /** Marks a request whose answer is a stream: it does not count as pending. */
   markStream (lifetime: Lifetime): void {
-    this.#streams++
-    lifetime.onEnd(() => { this.#streams-- })
+    lifetime.onEnd(this.leaveOut())
+  }
+
+  /** Does not count one of the requests until the returned function is called. */
+  leaveOut (): () => void {
+    this.#uncounted++
+    return () => { this.#uncounted-- }
   }
 
   /** Stops every request that is being served, and every later one. */

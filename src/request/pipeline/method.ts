@@ -1,5 +1,6 @@
 // The definition of an MCP method. Each file in methods/ provides one, and says everything about its method.
 
+import type { LargeJson } from '../../catalog/compiled/results/large-json.ts'
 import type { CallLimits } from '../../limits/call-limits.ts'
 import type { ClientCapabilities } from '../../protocol/capabilities.ts'
 import type { MirroredField } from '../../protocol/header-values.ts'
@@ -25,7 +26,7 @@ export interface Continuation {
 }
 
 /** The result as JSON, a stream, or work that goes on beside the request. */
-export type Outcome = string | Buffer | StreamOpening | Continuation
+export type Outcome = string | Buffer | LargeJson | StreamOpening | Continuation
 
 /** A request whose params are valid and whose primitive was found. */
 export interface Call {

@@ -2,8 +2,9 @@
 // runs it, and answers. No other file decides this order.
 
 import { clock } from '../../base/time.ts'
+import { LargeJson } from '../../catalog/compiled/results/large-json.ts'
 import { findMissingCapabilities } from '../../protocol/capabilities.ts'
-import { InsufficientScope, methodNotFound } from '../../protocol/errors.ts'
+import { answerDropped, InsufficientScope, methodNotFound } from '../../protocol/errors.ts'
 import { checkMirroredField } from '../../protocol/header-values.ts'
 import type { Params, Request } from '../../protocol/json-rpc.ts'
 import type { Caller, Outlet } from './caller.ts'
@@ -13,7 +14,7 @@ import type { Call, Continuation, Method, Outcome, StreamOpening } from './metho
 import type { Ending, Observer } from './observer.ts'
 import { RequestContext, type EraSupport, type ObservedRequest } from './request-context.ts'
 import type { RequestTracer } from './request-tracer.ts'
-import type { Limiter } from './seams.ts'
+import type { Limiter, ResultRoom } from './seams.ts'
 import { toProtocolError } from './to-protocol-error.ts'
 
 export interface PipelineDependencies {
@@ -23,6 +24,8 @@ export interface PipelineDependencies {
   readonly lifetimes: Lifetimes
   readonly observer: Required<Observer>
   readonly limiter: Limiter
+  /** Absent if large results are not limited. */
+  readonly largeResults?: ResultRoom | undefined
   /** Absent if the service is not traced. */
   readonly tracer?: Pick<RequestTracer, 'begin'> | undefined
 }
@@ -112,8 +115,12 @@ export class Pipeline {
   }
 
   #run (call: Call, request: RequestContext): void {
-    this.#dependencies.lifetimes.watch(request.lifetime, request.outlet)
-    const outcome = call.handle()
+    const { lifetimes, largeResults } = this.#dependencies
+    lifetimes.watch(request.lifetime, request.outlet)
+    const turn = largeResults?.begin(call, request)
+    const outcome = turn === undefined
+      ? call.handle()
+      : turn.finally(lifetimes.leaveOut()).then(() => call.handle())
     if (outcome instanceof Promise) this.#await(outcome, call, request)
     else this.#succeed(outcome, call, request)
   }
@@ -127,14 +134,25 @@ export class Pipeline {
 
   #succeed (outcome: Outcome, call: Call, request: RequestContext): void {
     try {
-      if (isResult(outcome)) this.#dependencies.limiter.admitResult?.(call, outcome, request)
+      if (isResult(outcome)) {
+        this.#dependencies.limiter.admitResult?.(call, outcome, request)
+        this.#dependencies.largeResults?.note(call, outcome.length)
+      }
     } catch (error) {
       return this.#fail(error, request, call)
     }
-    this.#finish(outcome, call, request)
+    if (outcome instanceof LargeJson) this.#write(outcome, call, request)
+    else this.#finish(outcome, call, request)
   }
 
-  #finish (outcome: Outcome, call: Call, request: RequestContext): void {
+  #write (result: LargeJson, call: Call, request: RequestContext): void {
+    request.lifetime.releaseWork()
+    const hasRoom = this.#dependencies.largeResults?.admit(call, request, result.length) ?? true
+    if (hasRoom) this.#await(result.write(), call, request)
+    else this.#fail(answerDropped(), request)
+  }
+
+  #finish (outcome: Exclude<Outcome, LargeJson>, call: Call, request: RequestContext): void {
     const { lifetime, observed, outlet } = request
     if (!isResult(outcome)) {
       if (!('open' in outcome)) return this.#part(outcome, call, request)
@@ -149,11 +167,13 @@ export class Pipeline {
 
   /** Parts the request from its work. Observers are told of two requests. */
   #part ({ answer, work, outlet }: Continuation, call: Call, request: RequestContext): void {
+    // The work has its turn, and the answer waits for none.
+    const { subject, ...others } = call
     const waiting = request.handOver(outlet)
     this.#dependencies.observer.begin(request.observed, request.caller)
     this.#await(work, call, request)
     try {
-      this.#run({ ...call, handle: () => answer(waiting) }, waiting)
+      this.#run({ ...others, handle: () => answer(waiting) }, waiting)
     } catch (error) {
       this.#fail(error, waiting, call)
     }

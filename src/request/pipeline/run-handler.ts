@@ -1,6 +1,7 @@
 // Runs handlers of the catalog within the lifetime of their request, with or without questions to the client.
 
 import { ownerOf } from '../../access/principal.ts'
+import type { JsonText } from '../../catalog/compiled/results/large-json.ts'
 import { Type, type ObjectOf } from '../../schema/type.ts'
 import type { InputRound, RoundRequest } from '../questions/input-round.ts'
 import type { RequestContext } from './request-context.ts'
@@ -40,7 +41,7 @@ export function openRound (
  * result is an InputRequiredResult, and the output or the error of the handler is ignored.
  * @param isFailure whether the output is no success: what was done is then undone.
  */
-export function runRound<T, R extends string | Buffer = string> (
+export function runRound<T, R extends JsonText | Buffer = string> (
   request: RequestContext,
   round: InputRound,
   timeoutMs: number,
@@ -77,7 +78,7 @@ interface HandlerEnd<R> {
   readonly limitMs: number | undefined
 }
 
-function settle<R extends string | Buffer> (
+function settle<R extends JsonText | Buffer> (
   request: RequestContext, round: InputRound, end: HandlerEnd<R>
 ): string | R | Promise<string | R> {
   const { hasFailed, toResult, limitMs } = end

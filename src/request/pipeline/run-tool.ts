@@ -3,6 +3,7 @@
 import { isToolError } from '../../author/tool-error.ts'
 import type { Catalog } from '../../catalog/compiled/catalog.ts'
 import type { CompiledTool, DedupeRule } from '../../catalog/compiled/definitions/compile-tool.ts'
+import { writeJson, type JsonText } from '../../catalog/compiled/results/large-json.ts'
 import { ContractError } from '../../catalog/compiled/results/result-json.ts'
 import {
   errorResult, isErrorOutput, outputResult, toolErrorResult
@@ -29,11 +30,17 @@ interface Running {
 
 type RunnableTool = Pick<CompiledTool, 'run' | 'checkOutput' | 'upstreams'>
 
+/** Runs a tool whose result is kept. */
+export function runKept (...args: Parameters<typeof runTool>): string | Promise<string> {
+  const result = runTool(...args)
+  return typeof result === 'string' ? result : Promise.resolve(result).then(writeJson)
+}
+
 /** @param args the arguments, checked and with defaults. */
 export function runTool (
   dependencies: HandlerDependencies, request: RequestContext, tool: RunnableTool, args: unknown,
   { round, timeoutMs }: Running
-): string | Promise<string> {
+): JsonText | Promise<JsonText> {
   const { observed, writer } = request
   const handle = () => tool.run(args, new HandlerContext(request, round, dependencies, tool))
   const isFailure = (output: unknown) => isErrorOutput(output, tool.checkOutput)
@@ -110,7 +117,7 @@ function openRun (
         ? tool.timeoutMs ?? dependencies.requestTimeoutMs
         : Infinity
       const timeoutMs = Math.min(ownMs, run.timeoutMs)
-      return await runTool(dependencies, request, tool, verdict.value, { round, timeoutMs })
+      return await runKept(dependencies, request, tool, verdict.value, { round, timeoutMs })
     },
     recover (error) {
       run.onError?.(error)

@@ -22,6 +22,16 @@ export interface Limiter {
   admitResult? (call: Call, result: string | Buffer, request: RequestContext): void
 }
 
+/** Bounds the memory that large results take. */
+export interface ResultRoom {
+  /** Resolves when the call may begin. Returns `undefined` if it may begin now. */
+  begin (call: Call, request: RequestContext): Promise<void> | undefined
+  /** Counts a result that is about to be written. Returns `false` if it must be dropped. */
+  admit (call: Call, request: RequestContext, length: number): boolean
+  /** Learns how large the results of a primitive are. */
+  note (call: Call, length: number): void
+}
+
 /** Decides which calls go on after their answer, and continues them. */
 export interface TaskStarter {
   /**

@@ -2,25 +2,26 @@
 
 import { isLarge, toJsonString } from '../../../base/large-text.ts'
 import type { ContentBlock, PromptMessage, ResourceContents } from '../../../protocol/content.ts'
+import { LargeJson } from './large-json.ts'
 
 export function toListJson<T> (all: readonly T[], toJson: (one: T) => string): string {
   return `[${all.map(toJson).join(',')}]`
 }
 
-/**
- * Writes the same, with turns of the event loop while a large text is written. All else is written at once,
- * because its author may change it.
- */
-export async function toListJsonInTurns<T extends object> (
+/** Returns the same, with its large texts unwritten. All else is written now: its author may change it. */
+export function toLargeListJson<T extends object> (
   all: readonly T[], toJson: (one: T) => string
-): Promise<string> {
+): LargeJson {
   const written = all.map((one) => takeLargeText(one) ?? toJson(one))
-  let list = ''
-  for (const one of written) {
-    const json = typeof one === 'string' ? one : append(one.rest, 'text', await toJsonString(one.text))
-    list += list === '' ? json : `,${json}`
-  }
-  return `[${list}]`
+  const length = written.reduce((sum, one) => sum + (typeof one === 'string' ? one : one.text).length, 0)
+  return new LargeJson(length, async () => {
+    let list = ''
+    for (const one of written) {
+      const json = typeof one === 'string' ? one : append(one.rest, 'text', await toJsonString(one.text))
+      list += list === '' ? json : `,${json}`
+    }
+    return `[${list}]`
+  })
 }
 
 export function hasLargeText (all: readonly object[]): boolean {

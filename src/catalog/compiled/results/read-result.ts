@@ -7,7 +7,8 @@ import type { Meta, ResourceContents } from '../../../protocol/content.ts'
 import type { CacheHints } from '../../../protocol/primitives.ts'
 import { toBase64 } from './base64.ts'
 import { checkContents, checkMeta } from './content-checks.ts'
-import { hasLargeText, toListJson, toListJsonInTurns, toResourceJson } from './content-json.ts'
+import { hasLargeText, toLargeListJson, toListJson, toResourceJson } from './content-json.ts'
+import type { JsonText } from './large-json.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
 
 export interface ReadResultMetadata {
@@ -16,19 +17,16 @@ export interface ReadResultMetadata {
   readonly cache: CacheHints
 }
 
-/**
- * Returns `undefined` when the resource does not exist, and resolves if a text is large. Throws a
- * ContractError for malformed contents.
- */
+/** Returns `undefined` when the resource does not exist. Throws a ContractError for malformed contents. */
 export function readResult (
   writer: ResultWriter, output: ResourceOutput, { uri, mimeType, cache }: ReadResultMetadata
-): string | Promise<string> | undefined {
+): JsonText | undefined {
   if (output === undefined) return undefined
   const contents = writer.toContents(toContents(output, { uri, mimeType }))
   const meta = readMeta(output)
   const toResult = (json: string) => writer.writeCacheable(`"contents":${json}`, cache, meta)
   return hasLargeText(contents)
-    ? toListJsonInTurns(contents, toResourceJson).then(toResult)
+    ? toLargeListJson(contents, toResourceJson).within(toResult)
     : toResult(toListJson(contents, toResourceJson))
 }
 

@@ -10,7 +10,8 @@ import { isObject } from '../../../protocol/json-rpc.ts'
 import type { Check, Verdict } from '../../../schema/check.ts'
 import { findJsonLoss, isPlainJson } from '../../../schema/json-form.ts'
 import { checkContent, checkMeta } from './content-checks.ts'
-import { hasLargeText, toBlockJson, toListJson, toListJsonInTurns } from './content-json.ts'
+import { hasLargeText, toBlockJson, toLargeListJson, toListJson } from './content-json.ts'
+import { LargeJson, writeJson, type JsonText } from './large-json.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
 import { toSafeBlock, toSafeJson, toSafeText } from './safe-text.ts'
 
@@ -55,7 +56,7 @@ export function isErrorJson (result: string): boolean {
 /** Throws a ContractError when the output does not match the tool's definition. */
 export function outputResult (
   writer: ResultWriter, output: unknown, checkOutput: Check | undefined
-): string | Promise<string> {
+): JsonText | Promise<JsonText> {
   if (isToolResult(output)) return explicitResult(writer, output, checkOutput)
   if (checkOutput !== undefined) return checkedResult(writer, checkOutput(output))
   if (typeof output === 'string') {
@@ -71,21 +72,23 @@ export function outputResult (
 }
 
 /** Writes structured content, and its JSON as a text block for clients and models that read only text. */
-function structuredResult (writer: ResultWriter, value: unknown, json: string): string | Promise<string> {
+function structuredResult (writer: ResultWriter, value: unknown, json: string): JsonText {
   const structuredContent = writer.mayBeStructuredContent(value) ? json : undefined
   return isLarge(json)
     ? largeTextResult(writer, json, toSafeJson, structuredContent)
     : write(writer, { content: `[${textBlock(json, toSafeJson)}]`, structuredContent })
 }
 
-/** Writes a result with turns of the event loop. */
-async function largeTextResult (
+function largeTextResult (
   writer: ResultWriter, text: string, toSafe = toSafeText, structuredContent?: string
-): Promise<string> {
-  return write(writer, { content: `[${await largeTextBlock(text, toSafe)}]`, structuredContent })
+): LargeJson {
+  const toResult = (block: string) => write(writer, { content: `[${block}]`, structuredContent })
+  return largeTextBlock(text, toSafe).within(toResult)
 }
 
-function checkedResult (writer: ResultWriter, verdict: Verdict | Promise<Verdict>): string | Promise<string> {
+function checkedResult (
+  writer: ResultWriter, verdict: Verdict | Promise<Verdict>
+): JsonText | Promise<JsonText> {
   if (verdict instanceof Promise) return verdict.then((settled) => checkedResult(writer, settled))
   const value = acceptedValue(verdict)
   return structuredResult(writer, value, toWellFormedJson(JSON.stringify(value)))
@@ -101,7 +104,7 @@ function acceptedValue (verdict: Verdict): unknown {
 
 async function explicitResult (
   writer: ResultWriter, result: ExplicitResult, checkOutput: Check | undefined
-): Promise<string> {
+): Promise<JsonText> {
   const { isError = false } = result
   const content = result.content ?? []
   const meta = checkMeta(result._meta)
@@ -112,15 +115,22 @@ async function explicitResult (
   const structuredContent = writer.mayBeStructuredContent(value) ? json : undefined
   const blocks = toSafeContent(writer, content)
   const list = hasLargeText(blocks)
-    ? await toListJsonInTurns(blocks, toBlockJson)
+    ? toLargeListJson(blocks, toBlockJson)
     : toListJson(blocks, toBlockJson)
   const members = { structuredContent, isError, meta }
+  const toResult = (content: string) => write(writer, { content, ...members })
   if (json === undefined || content.some(({ type }) => type === 'text')) {
-    return write(writer, { content: list, ...members })
+    return typeof list === 'string' ? toResult(list) : list.within(toResult)
   }
   // For clients that read only text.
-  const text = isLarge(json) ? await largeTextBlock(json, toSafeJson) : textBlock(json, toSafeJson)
-  return write(writer, { content: list === '[]' ? `[${text}]` : `${list.slice(0, -1)},${text}]`, ...members })
+  const addText = (blocks: string, text: string) => (
+    blocks === '[]' ? `[${text}]` : `${blocks.slice(0, -1)},${text}]`
+  )
+  const text = isLarge(json) ? largeTextBlock(json, toSafeJson) : textBlock(json, toSafeJson)
+  if (typeof list === 'string' && typeof text === 'string') return toResult(addText(list, text))
+  return new LargeJson(list.length + text.length, async () => (
+    toResult(addText(await writeJson(list), await writeJson(text)))
+  ))
 }
 
 function write (
@@ -134,10 +144,12 @@ function textBlock (text: string, toSafe = toSafeText): string {
   return `{"type":"text","text":${JSON.stringify(toSafe(text))}}`
 }
 
-async function largeTextBlock (text: string, toSafe: (text: string) => string): Promise<string> {
-  // Before it the output was checked and became JSON, which takes up to 30 ms for 5 MiB.
-  await requestsTurn()
-  return `{"type":"text","text":${await toJsonString(toSafe(text))}}`
+function largeTextBlock (text: string, toSafe: (text: string) => string): LargeJson {
+  return new LargeJson(text.length, async () => {
+    // Before it the output was checked and became JSON, which takes up to 30 ms for 5 MiB.
+    await requestsTurn()
+    return `{"type":"text","text":${await toJsonString(toSafe(text))}}`
+  })
 }
 
 /** Throws a ContractError when a block is malformed. */
