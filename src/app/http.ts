@@ -56,7 +56,7 @@ export function registerRoutes (
     ...others,
     policy,
     authentications: new Used(new Limit('authentications', partOf('authentications', config.workerCount))),
-    arrivingBytes: new ArrivingBytes(new Limit('arrivingBytes', maxArrivingBytes(config))),
+    arrivingBytes: countArrivingBytes(config),
     unavailableLog: createUnavailableLog(app.log)
   }
   const { replies } = guards
@@ -81,9 +81,16 @@ export function registerRoutes (
   })
 }
 
-/** There is room for a body of the largest size beside that of somebody else. */
-function maxArrivingBytes ({ workerCount, maxBodyBytes }: ServiceConfig): number {
-  return Math.max(partOf('arrivingBytes', workerCount), 2 * maxBodyBytes)
+/** What a body of the largest size counts, for each of its bytes: its pieces count too. */
+const COUNTED_BYTES = 1.125
+
+/** A body of the largest size is within each share, and has room beside that of somebody else. */
+export function countArrivingBytes (
+  { workerCount, maxBodyBytes }: Pick<ServiceConfig, 'workerCount' | 'maxBodyBytes'>
+): ArrivingBytes {
+  const largestBody = Math.ceil(maxBodyBytes * COUNTED_BYTES)
+  const max = Math.max(partOf('arrivingBytes', workerCount), 2 * largestBody)
+  return new ArrivingBytes(new Limit('arrivingBytes', max, undefined, largestBody))
 }
 
 function logUnread (log: FastifyBaseLogger, client: string | undefined): void {

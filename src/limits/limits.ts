@@ -125,13 +125,18 @@ const PLACES: { readonly [K in LimitRow['per']]: string } = {
 export class Limit {
   readonly #row: LimitRow
   readonly #perPrincipal: number | undefined
+  readonly #leastShare: number
   /** The most that all holders together may have, or each principal where the limit is per principal. */
   readonly max: number
 
-  /** @param perPrincipal the share of a principal. By default all of a limit per principal, or a half. */
-  constructor (name: LimitName, max?: number, perPrincipal?: number) {
+  /**
+   * @param perPrincipal the share of a principal. By default all of a limit per principal, or a half.
+   * @param leastShare of which no share is less.
+   */
+  constructor (name: LimitName, max?: number, perPrincipal?: number, leastShare = 0) {
     this.#row = LIMITS[name]
     this.#perPrincipal = perPrincipal
+    this.#leastShare = leastShare
     this.max = max ?? this.#row.max ?? Infinity
   }
 
@@ -142,7 +147,7 @@ export class Limit {
   shareOf (kind: HolderKind): number {
     if (this.#row.per === 'principal' && kind !== 'network') return kind === 'all' ? Infinity : this.max
     if (kind === 'principal' && this.#perPrincipal !== undefined) return this.#perPrincipal
-    return Math.ceil(this.max / DIVISORS[kind])
+    return Math.max(Math.ceil(this.max / DIVISORS[kind]), this.#leastShare)
   }
 
   /** Words a refusal: `Too many open streams on this replica (10000). Try again later.` */

@@ -2,12 +2,12 @@
 
 import t from 'tap'
 import { ANONYMOUS } from '../../src/access/principal.ts'
+import { countArrivingBytes } from '../../src/app/http.ts'
 import { ArrivingBytes } from '../../src/limits/arriving-bytes.ts'
 import { Limit } from '../../src/limits/limits.ts'
 import type { ProtocolError } from '../../src/protocol/errors.ts'
 
-const open = (max = 1000) => {
-  const bytes = new ArrivingBytes(new Limit('arrivingBytes', max))
+const open = (max = 1000, bytes = new ArrivingBytes(new Limit('arrivingBytes', max))) => {
   const refused: Array<readonly [name: string, refusal: ProtocolError]> = []
   const begin = (name: string, address?: string, principal = ANONYMOUS) => bytes.open(
     { principal, address }, (refusal) => refused.push([name, refusal])
@@ -104,5 +104,19 @@ t.test('a refusal takes little CPU of CPU among 20,000 holders', (t) => {
   const { user, system } = process.cpuUsage(before)
   t.equal(refused.length, 20_000)
   t.ok((user + system) / 20_000 < 100, `${(user + system) / 20_000} µs`)
+  t.end()
+})
+
+t.test('one body of the largest size is within its share, however many workers there are', (t) => {
+  const maxBodyBytes = 1_048_576
+  for (const workerCount of [1, 16, 1000]) {
+    const { bytes, begin, names } = open(0, countArrivingBytes({ workerCount, maxBodyBytes }))
+    for (let network = 0; network < 450; network++) begin('part', addressOf(network)).add(163_840)
+    const honest = begin('honest', '203.0.113.7')
+    // Each piece takes memory beside its bytes.
+    for (let piece = 0; piece < 16; piece++) honest.add(66_304)
+    t.strictSame([...new Set(names())], ['part'], `${workerCount} workers`)
+    t.ok(bytes.total > maxBodyBytes)
+  }
   t.end()
 })
