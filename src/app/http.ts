@@ -107,8 +107,10 @@ export function countLargeAnswers ({ workerCount }: ServiceConfig, log: FastifyB
 /** Returns the policy of the host names that clients may ask for. */
 function openConnections (app: FastifyInstance, config: ServiceConfig): OriginPolicy {
   const { log } = app
+  const headers = new Limit('arrivingHeaders', partOf('arrivingHeaders', config.workerCount))
   const { closeSilent } = limitConnections(app.server, {
     maxConnections: config.maxStreams + divide(MAX_OTHER_CONNECTIONS, config.workerCount),
+    headerBytes: new ArrivingBytes(headers),
     isProxy: createRangeCheck(config.trustedProxies),
     onStalled: (client) => logUnread(log, client),
     onRefused: createOutageLog({ log, message: 'connections were refused' })

@@ -41,6 +41,13 @@ export const LIMITS = {
     advice: 'Send one at a time.',
     code: 503
   },
+  arrivingHeaders: {
+    things: 'bytes of headers that have not come whole',
+    per: 'replica',
+    max: 33_554_432,
+    advice: 'Send the rest.',
+    code: 503
+  },
   questions: {
     things: 'questions that wait for an answer', per: 'replica', max: 4000, advice: 'Answer one.', code: 503
   },

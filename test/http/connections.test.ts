@@ -28,6 +28,7 @@ async function serve (
   })
   limitConnections(server, {
     maxConnections,
+    headerBytes: new ArrivingBytes(new Limit('arrivingHeaders')),
     stallMs: 600,
     isProxy: createRangeCheck(proxies),
     onStalled: (client) => stalled.push(String(client)),

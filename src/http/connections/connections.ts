@@ -10,18 +10,21 @@ import { timers } from '../../base/time.ts'
 import type { ArrivingBytes } from '../../limits/arriving-bytes.ts'
 import { networkOf } from '../../limits/holder.ts'
 import { lastExchangeOf, type HttpExchange } from './client-errors.ts'
+import { HalfHeaders } from './half-headers.ts'
 import { lingersSince } from './lingering.ts'
 
 interface ConnectionLimits {
   /** One network may have half of them. */
   readonly maxConnections: number
+  /** The bytes of headers that have not come whole. */
+  readonly headerBytes: ArrivingBytes
   /** Whether the peer is a proxy, which has the connections of many clients. */
   isProxy (remoteAddress: string): boolean
   /** How long a client may read nothing while bytes wait for it, in milliseconds. 60 s by default. */
   readonly stallMs?: number
   /** Called for each connection that is closed because its client does not read. */
   onStalled (remoteAddress: string | undefined): void
-  /** Called for each connection that is refused because its network has its share. */
+  /** Called for each connection that is refused because its network has its share, or that gives way. */
   onRefused (error: Error): void
 }
 
@@ -41,6 +44,8 @@ const SILENT_CHECKS = 4
 /** How long a client may still send while the server closes, after its last answer. In milliseconds. */
 const LINGERING_MS = 1500
 const MAX_REQUESTS_AHEAD = 100
+/** How often the bytes of headers are counted, in milliseconds. */
+const COUNT_HEADERS_MS = 500
 /** No request was read, so there is no JSON-RPC error. */
 const REFUSAL = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n' +
   'Retry-After: 5\r\n\r\n'
@@ -59,7 +64,8 @@ interface LimitedConnections {
 
 /** Connections are checked by one timer, so that requests pay nothing. */
 export function limitConnections (
-  server: Server, { maxConnections, stallMs = STALL_MS, isProxy, onStalled, onRefused }: ConnectionLimits
+  server: Server,
+  { maxConnections, headerBytes, stallMs = STALL_MS, isProxy, onStalled, onRefused }: ConnectionLimits
 ): LimitedConnections {
   const open = new Set<Socket>()
   const byNetwork = createTally()
@@ -71,9 +77,12 @@ export function limitConnections (
     this.destroy()
   }
 
-  function networkOfPeer ({ remoteAddress: address }: Socket): string | undefined {
-    if (address === undefined || isProxy(address)) return undefined
-    return networkOf({ principal: ANONYMOUS, address })
+  function addressOf ({ remoteAddress: address }: Socket): string | undefined {
+    return address === undefined || isProxy(address) ? undefined : address
+  }
+
+  function networkOfPeer (socket: Socket): string | undefined {
+    return networkOf({ principal: ANONYMOUS, address: addressOf(socket) })
   }
 
   server.on('connection', (socket) => {
@@ -99,7 +108,14 @@ export function limitConnections (
       if (socket.writableLength === 0 && isWatched) socket.setTimeout(0, cut)
     }
   }, stallMs / CHECKS_PER_STALL).unref()
-  server.once('close', () => timers.clear(timer))
+  const halfHeaders = new HalfHeaders({ bytes: headerBytes, addressOf, onRefused })
+  const counts = timers.setInterval(() => {
+    for (const socket of open) halfHeaders.check(socket)
+  }, COUNT_HEADERS_MS).unref()
+  server.once('close', () => {
+    timers.clear(timer)
+    timers.clear(counts)
+  })
   return {
     closeSilent () {
       const silences = new Map<Socket, Silence>()
