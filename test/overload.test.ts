@@ -12,6 +12,11 @@ const FILES = {
     for (let count = 0; count < 10; count++) held.push(new Array(65_536).fill(count + 0.5))
     return String(held.length)
   }`),
+  'tools/takes.ts': toolModule('takes', '', `async () => {
+    const taken = Array.from({ length: 10 }, (_, count) => new Array(65_536).fill(count + 0.5))
+    await new Promise((resolve) => { setTimeout(resolve, 500) })
+    return String(taken.length)
+  }`),
   'tools/frees.ts': toolModule('frees', '', '() => "ok"'),
   'tools/computes.ts': toolModule('computes', '', `() => {
     const end = performance.now() + 30
@@ -96,4 +101,15 @@ t.test('a heap that is nearly full refuses requests before the process dies', as
   t.equal((await fetch(`${new URL(service.url).origin}/livez`)).status, 200)
   await until(() => service.stdout().includes('"msg":"overloaded'), 'the line of the log')
   t.match(service.stdout(), /"memoryPercent":(?:8[1-9]|9\d)/)
+})
+
+t.test('calls that fill the heap in one turn are refused in time', { timeout: 60_000 }, async (t) => {
+  const service = await startService(t, {
+    TRIVET_CATALOG: catalog, NODE_OPTIONS: '--max-old-space-size=192', TRIVET_OVERLOAD: 'on'
+  })
+  const answers = await Promise.all(Array.from({ length: 200 }, async () => await call(service.url, 'takes')))
+  const count = (status: number) => answers.filter((one) => one.status === status).length
+  t.ok(count(200) > 0, `${count(200)} were served`)
+  t.equal(count(200) + count(503), answers.length)
+  t.equal(service.child.signalCode, null)
 })

@@ -18,6 +18,8 @@ export interface SheddingOptions {
 }
 
 const MEASURE_EVERY_MS = 100
+/** The memory is also measured whenever so many more requests are served: a burst may fill it in one turn. */
+const MEASURE_EVERY_REQUESTS = 8
 /** The part of the memory limit from which on a share of the requests is refused. */
 const MEMORY_BEGIN = 0.9
 
@@ -31,6 +33,9 @@ export class Shedding {
   #limit: number
   #stop = (): void => {}
   #mostServed = 0
+  /** How many requests were served when the memory was measured. */
+  #measuredAt = 0
+  #memoryPercent = 0
   #begun = 0
   /** The part of the requests to refuse because of the memory. */
   #share = 0
@@ -63,6 +68,12 @@ export class Shedding {
       return true
     }
     if (requests > this.#mostServed) this.#mostServed = requests
+    if (requests - this.#measuredAt >= MEASURE_EVERY_REQUESTS) {
+      const before = this.#memoryPercent
+      this.#measureMemory(requests)
+      // The next requests of the burst may take as much.
+      this.#shareMemory(this.#memoryPercent + Math.max(this.#memoryPercent - before, 0))
+    }
     this.#due += this.#share
     if (this.#due >= 1) {
       this.#due--
@@ -74,21 +85,31 @@ export class Shedding {
   }
 
   #update (loop: LoopMeasurement): void {
-    const { maxLoopDelayMs, maxMemoryPercent, countRequests } = this.#options
+    const { maxLoopDelayMs, countRequests } = this.#options
     const requests = countRequests()
     if (maxLoopDelayMs > 0) this.#window.update({ ...loop, mostServed: this.#mostServed, begun: this.#begun })
     this.#limit = this.#window.limit
     this.#mostServed = requests
     this.#begun = 0
-    const memoryPercent = this.#usedMemory() * 100
-    this.#share = maxMemoryPercent === 100 ? 0 : toShare(memoryPercent / maxMemoryPercent)
+    this.#measureMemory(requests)
+    this.#shareMemory(this.#memoryPercent)
     this.#report({
       refused: this.refused.loop_delay + this.refused.memory + this.refused.requests,
       loopDelayMs: Math.round(loop.delayMs),
-      memoryPercent: Math.round(memoryPercent),
+      memoryPercent: Math.round(this.#memoryPercent),
       requests,
       limit: this.#limit
     })
+  }
+
+  #measureMemory (requests: number): void {
+    this.#measuredAt = requests
+    this.#memoryPercent = this.#usedMemory() * 100
+  }
+
+  #shareMemory (percent: number): void {
+    const { maxMemoryPercent } = this.#options
+    this.#share = maxMemoryPercent === 100 ? 0 : toShare(percent / maxMemoryPercent)
   }
 }
 
