@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap'
 import { ANONYMOUS } from '../../../src/access/principal.ts'
 import { ToolError } from '../../../src/author/tool-error.ts'
+import { LargeJson } from '../../../src/catalog/compiled/results/large-json.ts'
 import { invalidParams, missingClientCapability, ProtocolError } from '../../../src/protocol/errors.ts'
 import type { Caller, Outlet } from '../../../src/request/pipeline/caller.ts'
 import { Lifetimes } from '../../../src/request/pipeline/lifetimes.ts'
@@ -14,7 +15,7 @@ import {
 } from '../../../src/request/pipeline/observer.ts'
 import { Pipeline } from '../../../src/request/pipeline/pipeline.ts'
 import type { RequestTrace, RequestTracer } from '../../../src/request/pipeline/request-tracer.ts'
-import type { Limiter } from '../../../src/request/pipeline/seams.ts'
+import type { Limiter, ResultRoom } from '../../../src/request/pipeline/seams.ts'
 import { Type } from '../../../src/schema/type.ts'
 import type { MessageSink } from '../../../src/store/changes/message-sink.ts'
 import { writeCatalog } from '../../helpers/catalog-folder.ts'
@@ -26,12 +27,16 @@ interface TestDependencies {
   readonly methods: readonly Method[]
   readonly observers?: readonly Observer[]
   readonly limiter?: Limiter
+  readonly lifetimes?: Lifetimes
+  readonly largeResults?: ResultRoom
   readonly tracer?: Pick<RequestTracer, 'begin'>
 }
 
 /** Builds a pipeline, and returns a function that serves one request with it. */
 function build (
-  { methods, observers = [], limiter = { admit () {} }, tracer }: TestDependencies
+  {
+    methods, observers = [], limiter = { admit () {} }, lifetimes = new Lifetimes(), ...others
+  }: TestDependencies
 ) {
   const pipeline = new Pipeline({
     support: {
@@ -41,10 +46,10 @@ function build (
       toMissingCapability: missingClientCapability
     },
     methods,
-    lifetimes: new Lifetimes(),
+    lifetimes,
     observer: joinObservers(observers),
     limiter,
-    tracer
+    ...others
   })
   return async (method: string, params: object = {}, caller: Partial<Caller> = {}) => {
     const outlet = new KeptOutlet()
@@ -333,4 +338,49 @@ t.test('every method that is served says all of itself (29, 30)', async (t: Test
     'resources/subscribe': ['legacy', undefined],
     'resources/unsubscribe': ['legacy', undefined]
   })
+})
+
+const answering = (result: string | LargeJson) => (
+  defineMethod({ name: 'm', params: Type.Object({}), open: () => ({ handle: () => result }) })
+)
+
+t.test('a call that waits for room does not count as one that is served', async (t) => {
+  const lifetimes = new Lifetimes()
+  let begin = () => {}
+  const waiting = new Promise<void>((resolve) => { begin = resolve })
+  const serve = build({
+    lifetimes,
+    methods: [answering('{"ok":1}')],
+    largeResults: { begin: () => waiting, admit: () => true, note () {} }
+  })
+  const answer = serve('m')
+  t.equal(lifetimes.pending, 0)
+  begin()
+  t.strictSame(await answer, { result: '{"ok":1}' })
+  await new Promise(setImmediate)
+  t.equal(lifetimes.pending, 0)
+})
+
+t.test('a large result without room is not written', async (t) => {
+  let isWritten = false
+  const large = new LargeJson(1_000_000, async () => {
+    isWritten = true
+    return '{}'
+  })
+  const sizes: number[] = []
+  const serve = build({
+    methods: [answering(large)],
+    largeResults: {
+      begin: () => undefined,
+      admit (_call, _request, size) {
+        sizes.push(size)
+        return sizes.length > 1
+      },
+      note () {}
+    }
+  })
+  t.match(await serve('m'), { error: { code: 503, httpStatus: 500, message: /its answer was dropped/ } })
+  t.notOk(isWritten)
+  t.strictSame(await serve('m'), { result: '{}' })
+  t.strictSame(sizes, [1_000_000, 1_000_000])
 })
