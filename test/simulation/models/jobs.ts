@@ -132,8 +132,8 @@ export class Jobs {
   strays (name: string, sleeps: number): boolean {
     const job = this.find(name)
     const { isRunning = false, order = [] } = this.records.of(job) ?? {}
-    // The run of a task that has ended is no longer its own.
-    const mayStray = job.copies === 1 && isRunning
+    // A run that was taken over, or whose task has ended, is no longer that of the task.
+    const mayStray = job.copies === 1 && isRunning && job.run?.process === this.#world.current
     const strays = mayStray && order.filter(({ kind }) => kind === 'sleep').length > sleeps
     if (strays) job.hasStrayed = true
     return strays
