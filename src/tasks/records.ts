@@ -102,7 +102,10 @@ export class TaskRecords {
     const isReserved = await this.#reserve(key, record)
     try {
       const created = await this.#create(key, record)
-      if (!isReserved) await this.#places.takeOver(network, toPlace(key), mark, toPlaceLifetime(record))
+      if (!isReserved) {
+        const [place, lifetime] = [toPlace(key), toPlaceLifetime(record)]
+        await retryOutage(async () => await this.#places.takeOver(network, place, mark, lifetime), LOST_REPLY)
+      }
       return created
     } catch (error) {
       // The place would count until the time limit of the task.

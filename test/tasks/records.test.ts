@@ -114,6 +114,24 @@ t.test('a repetition that comes second keeps the place of the first call', async
   await until(async () => await store.peek(place) === undefined, 'a task that has ended does not count')
 })
 
+t.test('a call that takes the place of a repetition over does so again after a lost reply', async (t) => {
+  let losesReply = true
+  const { store, records } = prepare((medium) => ({
+    async replace (key, ...rest) {
+      const replaced = await medium.replace(key, ...rest)
+      if (!losesReply || !key.owner.startsWith('open-')) return replaced
+      losesReply = false
+      throw away()
+    }
+  }))
+  const [key] = records.keysFor(ANONYMOUS, 'the same call')
+  const place = { owner: `open-${key.state.owner}`, name: key.id }
+  await store.create(place, { bytes: Buffer.from('of a repetition') }, { idleMs: 60_000 }, MAX)
+  t.match(await records.create(key, RECORD), { record: { run: 1 } }, 'its handler is not in vain')
+  t.notOk(losesReply)
+  t.equal((await store.peek(place))?.value.bytes.toString(), RECORD.mark)
+})
+
 t.test('a call knows the record that it has created, also if a repetition has written it', async (t) => {
   let losesReply = true
   let writes = 0

@@ -278,10 +278,8 @@ export class Jobs {
     if (missing.length > 0) this.#world.fail(`the result of ${name} lacks ${missing.join()}`)
   }
 
-  #checkFailure ({ name, tool, program, runs, hasStrayed = false }: Job, { error }: TaskView): void {
-    const reason = error?.message ?? ''
-    const { losses } = this.#cluster
-    const isShort = SHORT.has(tool)
+  #checkFailure ({ name, tool, program, runs, copies, hasStrayed = false }: Job, { error }: TaskView): void {
+    const [reason, { losses }, isShort] = [error?.message ?? '', this.#cluster, SHORT.has(tool)]
     // A replica may be lost after it has written that it calls the handler, and before it does.
     const isInterrupted = runs.size === 0 || [...runs.values()].some((run) => (
       run.hasLeft !== true || losses > run.losses || !this.#cluster.isUndisturbed(run.process, run.at)
@@ -289,7 +287,8 @@ export class Jobs {
     const isExpected = (/within/.test(reason) && isShort) ||
       (/does not do what it did before/.test(reason) && hasStrayed) ||
       (/changed/.test(reason) && tool === 'strict') ||
-      (/while the task ran/.test(reason) && tool === 'fragile' && isInterrupted) ||
+      // A repetition knows the task of a call whose creation has failed.
+      (/while the task ran/.test(reason) && tool === 'fragile' && (isInterrupted || copies > 1)) ||
       (/in a row/.test(reason) && losses >= MAX_CRASHES) ||
       (/^Internal error/.test(reason) && program.some((operation) => (
         // A sleep beyond the time limit is an error of the handler.
