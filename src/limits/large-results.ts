@@ -48,6 +48,8 @@ const [MAX_WAIT_MS, PATIENCE_MS] = [20_000, 10_000]
 const CHECK_MS = 250
 /** The part of the heap beyond which no large call begins beside another one. */
 const PART_OF_HEAP = 0.6
+/** A result is in memory as text and as JSON. */
+const COPIES = 2
 /** So many primitives have large results at most: names of a catalog that was replaced must not stay. */
 const MAX_SIZES = 1000
 
@@ -148,7 +150,7 @@ export class LargeResults {
   }
 
   #count (lifetime: CallLifetime, holder: Holder | undefined, size: number, until: number): void {
-    this.#begun.set(lifetime, { size, until, release: this.#bytes.add(holder, size) })
+    this.#begun.set(lifetime, { size, until, release: this.#bytes.add(holder, COPIES * size) })
     this.#checks ??= timers.setInterval(() => this.#check(), CHECK_MS).unref()
     lifetime.onSettled(() => this.#end(lifetime))
   }

@@ -63,7 +63,7 @@ t.test('calls of large results begin one after another, in their order', async (
 })
 
 t.test('holders have their turns one after another, and no more than their shares', async (t) => {
-  const { results, begin, requestOf } = open(t, 4 * SIZE)
+  const { results, begin, requestOf } = open(t, 8 * SIZE)
   results.note(CALL, SIZE)
   const one = begin(4, '203.0.113.1')
   const two = begin(4, '203.0.113.2')
