@@ -83,7 +83,7 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions) {
         const cause = lastError ?? new Error('it does not answer')
         const causes = address.kind === 'single' ? [] : await findCauses(address)
         if (causes.length < address.hosts.length) causes.push(cause.message)
-        throw toStartError(problem, new Error(causes.join(', '), { cause }))
+        throw toStartError(problem, cause, causes)
       }
       await assertVersion(commands, address)
     },

@@ -9,9 +9,10 @@ export function toPlaces ({ hosts }: RedisAddress): string {
   return hosts.map(({ host, port }) => `${host}:${port}`).join(', ')
 }
 
-export function toStartError (problem: string, cause: Error): Error {
+/** @param reasons why, for operators. The message of the cause by default. */
+export function toStartError (problem: string, cause: Error, reasons = [cause.message]): Error {
   const advice = 'Start it, or correct the setting'
-  return new Error(`TRIVET_STATE_URL: ${problem} (${cause.message}). ${advice}`, { cause })
+  return new Error(`TRIVET_STATE_URL: ${problem} (${reasons.join(', ')}). ${advice}`, { cause })
 }
 
 const PROBE_MS = 1000
