@@ -155,6 +155,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a status whose writer was lost is not told',
+    seed: 3891,
     edits: [[STATES, ' || mayBeUntold(record, event)', '']]
   },
   {
