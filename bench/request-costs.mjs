@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const TESTS = [
-  'test/http/request-cost.test.ts', 'test/http/stateful-request-cost.test.ts',
-  'test/legacy/http/request-cost.test.ts'
+  'test/edges/http/request-cost.test.ts', 'test/edges/http/stateful-request-cost.test.ts',
+  'test/edges/legacy/http/request-cost.test.ts'
 ]
 const ROW = /^ *# (\| .* \|)$/gm
 

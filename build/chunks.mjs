@@ -6,9 +6,9 @@ import { relative, resolve } from 'node:path'
 import { build } from 'esbuild'
 
 /** The entries that a start of the service loads. */
-const STARTED = ['src/main.ts', 'src/cli/program.ts', 'src/app.ts']
+const STARTED = ['src/main.ts', 'src/programs/cli/program.ts', 'src/app/app.ts']
 /** These run where no service does: before the check of Node's version, and beside workers. */
-const LEAN = ['src/launch.ts', 'src/main.ts', 'src/process/parent.ts']
+const LEAN = ['src/launch.ts', 'src/main.ts', 'src/programs/process/parent.ts']
 /** A larger chunk stays apart. */
 const MAX_BYTES = 50_000
 const JOINED = 'joined-modules'

@@ -2,7 +2,7 @@
 
 import { build } from 'esbuild'
 
-const SOURCE = 'src/console/page'
+const SOURCE = 'src/edges/console/page'
 
 /** Returns the paths of the bundled files. @param {string} folder is written */
 export async function bundleConsole (folder) {

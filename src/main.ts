@@ -7,14 +7,14 @@ import { totalmem } from 'node:os'
 import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import type { Service } from './app.ts'
+import type { Service } from './app/app.ts'
 import type { Build } from './app/own-process.ts'
 import { describeInspector, openAddresses } from './app/listening.ts'
 import { Lifecycle, StartError } from './base/lifecycle.ts'
 import { messageOf } from './base/words.ts'
 import { createLoadGuard } from './catalog/compiled/load-guard.ts'
 import { CatalogError } from './catalog/compiled/problem.ts'
-import type { AuthorOptions } from './cli/command.ts'
+import type { AuthorOptions } from './programs/cli/command.ts'
 import { ConfigError, readConfig, toAppConfig } from './ops/config/config.ts'
 import { SECRET_VARIABLES, type Config } from './ops/config/settings.ts'
 import { findUnknownVariables } from './ops/config/unknown-variables.ts'
@@ -26,9 +26,9 @@ import { readHeapOption, type MemoryLimits } from './ops/overload/pressure.ts'
 import {
   CLOSING_MARGIN_MS, closeLostTerminals, endGracefully, endWithNpm, hasTerminal, ignoreSignals, isClosing,
   listenForHangUps
-} from './process/signals.ts'
-import { countWorkers, type WorkerCount } from './process/worker-count.ts'
-import { openParentLink, takeRole, type StopOrder } from './process/worker.ts'
+} from './programs/process/signals.ts'
+import { countWorkers, type WorkerCount } from './programs/process/worker-count.ts'
+import { openParentLink, takeRole, type StopOrder } from './programs/process/worker.ts'
 
 /** The values of the service's secret settings, by variable. */
 interface Secrets { readonly [variable: string]: string | undefined }
@@ -65,10 +65,10 @@ function takeSecrets (): Secrets {
 
 async function runCommand (args: readonly string[], secrets: Secrets): Promise<void> {
   // Imported only here: a container that serves needs no commands.
-  const { runProgram } = await import('./cli/program.ts')
-  const { createOutput } = await import('./cli/output.ts')
-  const { createTerminal } = await import('./cli/terminal.ts')
-  const { readSource } = await import('./cli/installed-source.ts')
+  const { runProgram } = await import('./programs/cli/program.ts')
+  const { createOutput } = await import('./programs/cli/output.ts')
+  const { createTerminal } = await import('./programs/cli/terminal.ts')
+  const { readSource } = await import('./programs/cli/installed-source.ts')
   const guard = createLoadGuard()
   // What modules write with `console` must not be among the results, which another program may read.
   Object.assign(console, new Console({ stdout: process.stderr, stderr: process.stderr }))
@@ -122,7 +122,7 @@ async function serve (
     const config = readOwnConfig()
     const workers: WorkerCount = role === undefined ? countWorkers(config) : { count: 1 }
     if (workers.count === 1) return await startService(config, author, workers.reason)
-    const { serveWithWorkers } = await import('./process/parent.ts')
+    const { serveWithWorkers } = await import('./programs/process/parent.ts')
     await serveWithWorkers(config, { count: workers.count, secrets })
   } catch (error) {
     if (!isClosing()) reportFailedStart(error, author !== undefined || role?.isForPeople === true)
@@ -203,7 +203,7 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
     const { openTraceSink } = await import('./ops/tracing/tracing.ts')
     const readVersion = () => readBuild().version
     await lifecycle.open(openTraceSink({ url: otlpUrl, readVersion, log: logger }))
-    const { createService } = await import('./app.ts')
+    const { createService } = await import('./app/app.ts')
     const build = adminPort === undefined ? undefined : readBuild()
     const { callers, authorConsole } = await openAuthorParts(config, author)
     const options = {

@@ -3,9 +3,9 @@
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import type { Authenticator } from '../src/access/authentication.ts'
-import { ANONYMOUS } from '../src/access/principal.ts'
-import { createApp, type AppOptions } from '../src/app.ts'
+import type { Authenticator } from '../src/platform/access/authentication.ts'
+import { ANONYMOUS } from '../src/platform/access/principal.ts'
+import { createApp, type AppOptions } from '../src/app/app.ts'
 import { QUIET } from './helpers/quiet-options.ts'
 import { send, type Answer, type Message } from './helpers/request.ts'
 

@@ -1,4 +1,4 @@
-// The earlier revisions can be deleted: their room, and two lines of app.ts.
+// The earlier revisions can be deleted: their room, and two lines of app/app.ts.
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { toolModule } from './helpers/catalog-folder.ts'
 import { copyProject } from './helpers/project-copy.ts'
 import { send, type Message } from './helpers/request.ts'
 
-const LEGACY = ['src/legacy']
+const LEGACY = ['src/edges/legacy']
 
 const INITIALIZE = {
   jsonrpc: '2.0',
@@ -19,9 +19,9 @@ const INITIALIZE = {
 t.test('without the earlier revisions, what is left', async (t) => {
   const copy = await copyProject(t)
   for (const path of LEGACY) await rm(join(copy.folder, path), { recursive: true })
-  const taken = await copy.takeOut('app.ts', /legacy\/open|openLegacyEra/)
+  const taken = await copy.takeOut('app/app.ts', /legacy\/open|openLegacyEra/)
 
-  t.equal(taken.length, 2, 'is named in two lines of app.ts')
+  t.equal(taken.length, 2, 'is named in two lines of app/app.ts')
   t.match(taken[0], /^import \{ openLegacyEra \} from '\.\/legacy\/open\.ts'$/, 'an import')
   t.match(
     taken[1],

@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/client'
 import t, { type Test } from 'tap'
 import { signInAt } from './helpers/browser.ts'
-import { openProtectedApp } from './http/protected-app.ts'
+import { openProtectedApp } from './edges/http/protected-app.ts'
 
 const REDIRECT_URL = 'http://127.0.0.1:4711/callback'
 

@@ -13,11 +13,11 @@ const MAY_CUT: { readonly [file: string]: string } = {
   'base/text.ts': 'the function is here',
   'base/nearest-names.ts': 'the pairs of letters are compared',
   'catalog/compiled/resources/variable-values.ts': 'RFC 6570 counts the code points of a prefix',
-  'console/page/form/answer-problems.ts': 'the date of a time is checked',
-  'files/storage.ts': 'a pattern has checked the key',
-  'http/replies.ts': 'all but ASCII is replaced',
-  'store/backends/redis/redis-error.ts': 'the part that an error repeats is looked for in its message',
-  'store/sealing/sealer.ts': 'a token is looked up by its beginning'
+  'edges/console/page/form/answer-problems.ts': 'the date of a time is checked',
+  'features/files/storage.ts': 'a pattern has checked the key',
+  'edges/http/replies.ts': 'all but ASCII is replaced',
+  'platform/store/backends/redis/redis-error.ts': 'the part that an error repeats is looked for in its message',
+  'platform/store/sealing/sealer.ts': 'a token is looked up by its beginning'
 }
 
 /** One line for each cut that must be found, and one for each that must not. */

@@ -12,7 +12,7 @@ import { makeFolder } from './helpers/folder.ts'
 import { toPost, type Message, type RequestParts } from './helpers/request.ts'
 import { openSession } from './helpers/session.ts'
 import { findIllFormed, HALF } from './helpers/well-formed.ts'
-import { TaskClient, TASKS } from './tasks/task-client.ts'
+import { TaskClient, TASKS } from './features/tasks/task-client.ts'
 
 const shared = { text: '' }
 Object.assign(globalThis, { outgoing: shared })

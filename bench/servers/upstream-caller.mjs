@@ -49,9 +49,9 @@ async function measure (call, path, count) {
 /** What `ctx.fetch` runs, with metrics, and with the facts that a request begins for its calls. */
 async function openTrivet () {
   const inner = async (path) => await importInner(main, path)
-  const { defineUpstream } = await inner('author/define-upstream')
+  const { defineUpstream } = await inner('platform/author/define-upstream')
   const { compileUpstream } = await inner('catalog/compiled/upstreams/compile-upstream')
-  const { createUpstreams } = await inner('upstreams/upstreams')
+  const { createUpstreams } = await inner('features/upstreams/upstreams')
   const { UpstreamCalls } = await inner('request/pipeline/upstream-calls')
   const { Lifetime } = await inner('request/pipeline/lifetime')
   const { createUpstreamMetrics } = await inner('ops/metrics/upstream-metrics')

@@ -33,7 +33,7 @@ export async function startBackends () {
 
 /** Opens a store in this process, as the service opens a store in its process. */
 export async function openStore (main, address) {
-  const { openBackend } = await importInner(main, 'store/backends/url-schemes')
+  const { openBackend } = await importInner(main, 'platform/store/backends/url-schemes')
   const { store, close } = await openBackend(address, { log: console, prefix: 'trivet' })
   return { ...store, close }
 }

@@ -12,7 +12,7 @@ const NOTE = 'Ring twice and leave the trivets with the neighbours across the ha
  * @param {{ main: string, rounds: number, seconds: number, warmUpSeconds: number }} options
  */
 export async function measureRequestStates ({ main, rounds, seconds, warmUpSeconds }) {
-  const { createSealer } = await importInner(main, 'store/sealing/sealer')
+  const { createSealer } = await importInner(main, 'platform/store/sealing/sealer')
   const state = await importInner(main, 'request/questions/request-state')
   const { openState, sealState, toBindingText, toStateBytes } = state
   const sealer = createSealer([SECRET])

@@ -35,9 +35,9 @@ export async function measureUpdates ({ main, rounds, seconds, warmUpSeconds }, 
 }
 
 async function openHandles (main, store) {
-  const { ANONYMOUS } = await importInner(main, 'access/principal')
-  const { createSchemaCompiler } = await importInner(main, 'schema/json-schema')
-  const { createHandles } = await importInner(main, 'store/records/handles')
+  const { ANONYMOUS } = await importInner(main, 'platform/access/principal')
+  const { createSchemaCompiler } = await importInner(main, 'platform/schema/json-schema')
+  const { createHandles } = await importInner(main, 'platform/store/records/handles')
   const checkValue = createSchemaCompiler({ useDefaults: true }).compile(BASKET.schema)
   const unlimited = { maxAgeMs: undefined, maxBytes: 65_536, createdBy: undefined }
   const kind = { ...BASKET, ...unlimited, checkValue, mayChangeValue: false }
@@ -48,7 +48,7 @@ async function openHandles (main, store) {
 
 /** @returns a function that measures updates for some seconds, and throws if one was lost or made twice */
 async function startUpdating (main, handles, count) {
-  const { isToolError } = await importInner(main, 'author/tool-error')
+  const { isToolError } = await importInner(main, 'platform/author/tool-error')
   const ids = []
   for (let i = 0; i < count; i++) ids.push((await handles.create(newBasket())).id)
   let next = 0

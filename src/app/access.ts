@@ -1,16 +1,16 @@
 // Opens the authenticator that the settings ask for.
 
-import { openToAll, reasonOf, type Authenticator } from '../access/authentication.ts'
-import { createBearerAuthenticator } from '../access/bearer-authenticator.ts'
-import type { CallerTokens } from '../access/caller-tokens.ts'
-import { createIntrospectionVerifier } from '../access/introspection-verifier.ts'
-import { createJwtVerifier } from '../access/jwt-verifier.ts'
+import { openToAll, reasonOf, type Authenticator } from '../platform/access/authentication.ts'
+import { createBearerAuthenticator } from '../platform/access/bearer-authenticator.ts'
+import type { CallerTokens } from '../platform/access/caller-tokens.ts'
+import { createIntrospectionVerifier } from '../platform/access/introspection-verifier.ts'
+import { createJwtVerifier } from '../platform/access/jwt-verifier.ts'
 import {
   openStaticTokens, type StaticTokensLog, type StaticTokensState, type StaticTokensVerifier
-} from '../access/static-tokens.ts'
-import type { TokenVerifier } from '../access/token.ts'
-import { CheckedPart } from '../http/readiness.ts'
-import { createRefusalRate } from '../limits/refusal-rate.ts'
+} from '../platform/access/static-tokens.ts'
+import type { TokenVerifier } from '../platform/access/token.ts'
+import { CheckedPart } from '../edges/http/readiness.ts'
+import { createRefusalRate } from '../platform/limits/refusal-rate.ts'
 import { audiencesIn, clientIn, rulesIn, type AccessConfig } from '../ops/config/access-settings.ts'
 import { ConfigError } from '../ops/config/config.ts'
 

@@ -1,9 +1,9 @@
 // Opens the console of `trivet dev`, and the callers that its author picks, where the settings allow it.
 
 import { isLoopback } from '../base/addresses.ts'
-import { openAuthorConsole, type AuthorConsole } from '../console/author-console.ts'
-import { PickedCallers, type PickedCaller } from '../console/picked-callers.ts'
-import { mayServeConsole } from '../http/console-routes.ts'
+import { openAuthorConsole, type AuthorConsole } from '../edges/console/author-console.ts'
+import { PickedCallers, type PickedCaller } from '../edges/console/picked-callers.ts'
+import { mayServeConsole } from '../edges/http/console-routes.ts'
 import { ConfigError } from '../ops/config/config.ts'
 import type { Config } from '../ops/config/settings.ts'
 

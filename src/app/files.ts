@@ -13,17 +13,17 @@ import { messageOf } from '../base/words.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import { openCatalogFile } from '../catalog/compiled/resources/resource-access.ts'
 import { createSettingReader, type Variables } from '../catalog/folder/environment-settings.ts'
-import { createFileAccess } from '../files/file-access.ts'
-import type { FileRoom } from '../files/file-room.ts'
-import { createLinks } from '../files/links.ts'
-import { isLocalUrl, openStorage } from '../files/url-schemes.ts'
-import { registerFiles, type FileRouteDependencies } from '../http/files/routes.ts'
-import { partOf } from '../limits/limits.ts'
+import { createFileAccess } from '../features/files/file-access.ts'
+import type { FileRoom } from '../features/files/file-room.ts'
+import { createLinks } from '../features/files/links.ts'
+import { isLocalUrl, openStorage } from '../features/files/url-schemes.ts'
+import { registerFiles, type FileRouteDependencies } from '../edges/http/files/routes.ts'
+import { partOf } from '../platform/limits/limits.ts'
 import { ConfigError, type ServiceConfig } from '../ops/config/config.ts'
 import type { FileAccess } from '../request/pipeline/seams.ts'
-import type { OpenedBackend } from '../store/backends/backend.ts'
-import { isSharedUrl } from '../store/backends/url-schemes.ts'
-import type { Sealer } from '../store/sealing/sealer.ts'
+import type { OpenedBackend } from '../platform/store/backends/backend.ts'
+import { isSharedUrl } from '../platform/store/backends/url-schemes.ts'
+import type { Sealer } from '../platform/store/sealing/sealer.ts'
 
 interface FilesDependencies {
   readonly backend: OpenedBackend
@@ -80,7 +80,7 @@ export async function openFiles (
       maxPartBytes: Math.max(partOf('partBytes', config.workerCount), MIN_PART_BYTES)
     }
     const { store, broadcast } = backend
-    const { createFileRoom } = await import('../files/file-room.ts')
+    const { createFileRoom } = await import('../features/files/file-room.ts')
     const room = createFileRoom({ storage, store, broadcast, links, limits, log, now })
     return {
       ...room,
@@ -135,7 +135,7 @@ export async function openFiles (
     access: createFileAccess({ links, openRoom, maxEmbeddedBytes: config.maxEmbeddedBytes, now }),
     register (app, dependencies) {
       findAddress = () => app.server.address()
-      const openServer = async () => (await import('../files/file-server.ts')).createFileServer(
+      const openServer = async () => (await import('../features/files/file-server.ts')).createFileServer(
         links, openRoom, async (uri, scopes) => await openCatalogFile(catalog.current, uri, scopes)
       )
       const title = () => catalog.current.server.info.title ?? catalog.current.server.info.name

@@ -1,11 +1,11 @@
 // Opens the addresses of a service that runs as a process of its own, and announces them.
 
 import type { FastifyInstance } from 'fastify'
-import type { Service } from '../app.ts'
+import type { Service } from './app.ts'
 import { StartError } from '../base/lifecycle.ts'
 import { codeOf, counted, messageOf } from '../base/words.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
-import { consolePathOf } from '../http/console-routes.ts'
+import { consolePathOf } from '../edges/http/console-routes.ts'
 import type { Config } from '../ops/config/settings.ts'
 import type { ServiceLog } from '../ops/log/log.ts'
 

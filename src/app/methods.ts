@@ -1,14 +1,14 @@
 // Composes the methods of both eras, and opens tasks: calls that go on after they were answered.
 
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
-import { partOf } from '../limits/limits.ts'
+import { partOf } from '../platform/limits/limits.ts'
 import { createMethods, type MethodDependencies } from '../request/methods/method-list.ts'
-import { createFirstAnswers } from '../store/records/first-answers.ts'
-import { createHandles } from '../store/records/handles.ts'
+import { createFirstAnswers } from '../platform/store/records/first-answers.ts'
+import { createHandles } from '../platform/store/records/handles.ts'
 import { waitWithin } from '../ops/config/config.ts'
 import { redact } from '../ops/audit/redaction.ts'
-import type { UpstreamTokens } from '../tasks/calls/upstream-tokens.ts'
-import { createTasks, type Tasks, type TasksOptions } from '../tasks/tasks.ts'
+import type { UpstreamTokens } from '../features/tasks/calls/upstream-tokens.ts'
+import { createTasks, type Tasks, type TasksOptions } from '../features/tasks/tasks.ts'
 import type { OpenedState } from './state.ts'
 
 /** How long a request without tasks waits for its call, in milliseconds: hosts give up after a minute. */

@@ -2,14 +2,14 @@
 
 import type { Clock } from '../base/time.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
-import type { AuthorConsole } from '../console/author-console.ts'
-import type { HealthReport } from '../http/readiness.ts'
+import type { AuthorConsole } from '../edges/console/author-console.ts'
+import type { HealthReport } from '../edges/http/readiness.ts'
 import type { ServiceLog } from '../ops/log/log.ts'
 import type { MetricValues } from '../ops/metrics/added-metrics.ts'
 import type { MetricSources } from '../ops/metrics/metrics.ts'
 import type { MemoryLimits } from '../ops/overload/pressure.ts'
 import type { Observer } from '../request/pipeline/observer.ts'
-import type { OpenTransport } from '../upstreams/upstreams.ts'
+import type { OpenTransport } from '../features/upstreams/upstreams.ts'
 
 export type Build = MetricSources['build']
 

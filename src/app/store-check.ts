@@ -5,7 +5,7 @@ import { createOutageLog } from '../base/outage-log.ts'
 import { singleFlight } from '../base/single-flight.ts'
 import { clock } from '../base/time.ts'
 import { toError } from '../base/words.ts'
-import { StoreUnavailable, type StateStore } from '../store/records/state-store.ts'
+import { StoreUnavailable, type StateStore } from '../platform/store/records/state-store.ts'
 
 /** Anybody may ask for readiness, as often as they like. The store is asked once in this time. */
 const FRESH_MS = 1000

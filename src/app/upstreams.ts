@@ -1,18 +1,18 @@
 // Opens what the credentials of upstreams need: the exchange of tokens, the tokens that tasks keep, and the
 // keys for the JWTs of this service.
 
-import type { CallerTokens } from '../access/caller-tokens.ts'
-import { TokenExchange } from '../access/token-exchange.ts'
+import type { CallerTokens } from '../platform/access/caller-tokens.ts'
+import { TokenExchange } from '../platform/access/token-exchange.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import { clientIn, rulesIn } from '../ops/config/access-settings.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
-import type { Sealer } from '../store/sealing/sealer.ts'
-import { createSigningKeys, type SigningKeys } from '../store/sealing/signing-keys.ts'
-import type { UpstreamTokens } from '../tasks/calls/upstream-tokens.ts'
-import type { CredentialLog } from '../upstreams/credentials/bearer-token.ts'
-import { KeptTokens } from '../upstreams/credentials/kept-tokens.ts'
-import { createTaskTokens } from '../upstreams/credentials/task-tokens.ts'
-import type { CredentialDependencies } from '../upstreams/open-credential.ts'
+import type { Sealer } from '../platform/store/sealing/sealer.ts'
+import { createSigningKeys, type SigningKeys } from '../platform/store/sealing/signing-keys.ts'
+import type { UpstreamTokens } from '../features/tasks/calls/upstream-tokens.ts'
+import type { CredentialLog } from '../features/upstreams/credentials/bearer-token.ts'
+import { KeptTokens } from '../features/upstreams/credentials/kept-tokens.ts'
+import { createTaskTokens } from '../features/upstreams/credentials/task-tokens.ts'
+import type { CredentialDependencies } from '../features/upstreams/open-credential.ts'
 
 interface CredentialOptions {
   readonly log: CredentialLog

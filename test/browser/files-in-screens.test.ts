@@ -2,7 +2,7 @@
 // Inspector does.
 
 import t, { type Test } from 'tap'
-import type { AppCsp } from '../../src/protocol/apps.ts'
+import type { AppCsp } from '../../src/platform/protocol/apps.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { startService } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'

@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import type { Test } from 'tap'
-import type { AppCsp } from '../../src/protocol/apps.ts'
+import type { AppCsp } from '../../src/platform/protocol/apps.ts'
 import { serveLocally } from '../helpers/local-server.ts'
 
 export interface HostOrigins {

@@ -2,9 +2,9 @@
 
 import { rm } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import { createService, type AppOptions } from '../../src/app.ts'
+import { createService, type AppOptions } from '../../src/app/app.ts'
 import { createLoadGuard } from '../../src/catalog/compiled/load-guard.ts'
-import { call, FILES, linkIn, pageIn } from '../files/file-tools.ts'
+import { call, FILES, linkIn, pageIn } from '../features/files/file-tools.ts'
 import { listen } from '../helpers/app.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { makeFolder } from '../helpers/folder.ts'

@@ -1,8 +1,8 @@
 // The contract of every broadcast. A new backend is done when its broadcast passes.
 
 import type { Test } from 'tap'
-import type { Broadcast, ReplicaMessage } from '../../src/store/changes/broadcast.ts'
-import type { ChangeEvent } from '../../src/store/changes/change-event.ts'
+import type { Broadcast, ReplicaMessage } from '../../src/platform/store/changes/broadcast.ts'
+import type { ChangeEvent } from '../../src/platform/store/changes/change-event.ts'
 import { until } from '../helpers/deadline.ts'
 
 /** What a broadcast carries: change events, or messages. */

@@ -1,7 +1,7 @@
 // Listeners that record what a broadcast tells them, and what tests send to them.
 
-import type { Broadcast, ReplicaMessage } from '../../src/store/changes/broadcast.ts'
-import type { ChangeEvent } from '../../src/store/changes/change-event.ts'
+import type { Broadcast, ReplicaMessage } from '../../src/platform/store/changes/broadcast.ts'
+import type { ChangeEvent } from '../../src/platform/store/changes/change-event.ts'
 
 export function hearEvents (broadcast: Broadcast): ChangeEvent[] {
   const heard: ChangeEvent[] = []

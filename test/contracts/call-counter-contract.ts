@@ -1,7 +1,7 @@
 // The contract of every call counter. A new backend is done when its counter passes.
 
 import type { Test } from 'tap'
-import type { CallCounter, CountedRate } from '../../src/limits/call-counter.ts'
+import type { CallCounter, CountedRate } from '../../src/platform/limits/call-counter.ts'
 import type { StoppableServer } from '../servers/stoppable-server.ts'
 
 interface CheckedCounter {

@@ -1,8 +1,8 @@
 // The contract of every broadcast over a channel of a server. It comes in addition to that of all broadcasts.
 
 import type { Test } from 'tap'
-import type { Broadcast } from '../../src/store/changes/broadcast.ts'
-import type { ChangeEvent } from '../../src/store/changes/change-event.ts'
+import type { Broadcast } from '../../src/platform/store/changes/broadcast.ts'
+import type { ChangeEvent } from '../../src/platform/store/changes/change-event.ts'
 import { until, within } from '../helpers/deadline.ts'
 import type { StoppableServer } from '../servers/stoppable-server.ts'
 import { hearEvents, hearMessages, isMissed, isUpdate, numbered, updated } from './broadcast-listeners.ts'

@@ -1,7 +1,7 @@
 // The contract of all due times. A new backend is done when its due times pass.
 
 import type { Test } from 'tap'
-import type { DueEntry, DueTimes } from '../../src/store/records/due-times.ts'
+import type { DueEntry, DueTimes } from '../../src/platform/store/records/due-times.ts'
 
 interface CheckedDueTimes {
   readonly dueTimes: DueTimes

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
-import type { EventLog, EventLogLimits } from '../../src/store/changes/event-log.ts'
+import type { EventLog, EventLogLimits } from '../../src/platform/store/changes/event-log.ts'
 import { until } from '../helpers/deadline.ts'
 
 const LIMITS: EventLogLimits = { maxEvents: 5, ttlMs: 60_000 }

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { createStorageKey, type ByteRange, type FileStorage } from '../../src/files/storage.ts'
+import { createStorageKey, type ByteRange, type FileStorage } from '../../src/features/files/storage.ts'
 
 const HOUR_MS = 3_600_000
 

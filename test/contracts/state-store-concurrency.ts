@@ -1,7 +1,7 @@
 // Concurrent calls to a store, and closing it.
 
 import type { Test } from 'tap'
-import { StoreUnavailable } from '../../src/store/records/state-store.ts'
+import { StoreUnavailable } from '../../src/platform/store/records/state-store.ts'
 import { within } from '../helpers/deadline.ts'
 import { textOf, toValue } from '../helpers/state-value.ts'
 import type { OpenTestStore, StoreSetup } from './state-store-setup.ts'

@@ -1,7 +1,7 @@
 // The lifetimes of the records in a store.
 
 import type { Test } from 'tap'
-import type { RecordLifetime } from '../../src/store/records/state-store.ts'
+import type { RecordLifetime } from '../../src/platform/store/records/state-store.ts'
 import { textOf, toValue } from '../helpers/state-value.ts'
 import type { OpenTestStore, StoreSetup } from './state-store-setup.ts'
 

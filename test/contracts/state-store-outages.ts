@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { StoreUnavailable, type StateStore } from '../../src/store/records/state-store.ts'
+import { StoreUnavailable, type StateStore } from '../../src/platform/store/records/state-store.ts'
 import { until, within } from '../helpers/deadline.ts'
 import { textOf, toValue } from '../helpers/state-value.ts'
 import type { StoppableServer } from '../servers/stoppable-server.ts'

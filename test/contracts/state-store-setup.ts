@@ -3,7 +3,7 @@
 import type { Test } from 'tap'
 import type {
   RecordLifetime, StateKey, StateRecord, StateStore
-} from '../../src/store/records/state-store.ts'
+} from '../../src/platform/store/records/state-store.ts'
 import { toValue } from '../helpers/state-value.ts'
 
 /** A new store for one test, and its clock. */

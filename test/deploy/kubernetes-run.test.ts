@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createStaticToken } from '../../src/access/static-token-file.ts'
+import { createStaticToken } from '../../src/platform/access/static-token-file.ts'
 import { adminOriginOf } from '../helpers/admin.ts'
 import { toolModule, writeVolume, type Files } from '../helpers/catalog-folder.ts'
 import { until, within } from '../helpers/deadline.ts'

@@ -1,13 +1,13 @@
 // The pictures of docs/architecture.md, made from the sources: which floor imports which, and the phases of a
 // task. `npm run pictures` writes them.
 
-import type { TransitionRow } from '../../src/tasks/table/transition-row.ts'
+import type { TransitionRow } from '../../src/features/tasks/table/transition-row.ts'
 import { readImports, type Sources } from '../helpers/source-rules.ts'
 
 /** The floors of the picture, from the composition to the leaves, with their rooms. */
 const FLOORS: { readonly [floor: string]: readonly string[] } = {
   composition: [
-    'app', 'app.ts', 'index.ts', 'main.ts', 'launch.ts', 'process', 'cli', 'testing', 'testing.ts'
+    'app', 'app/app.ts', 'index.ts', 'main.ts', 'launch.ts', 'process', 'cli', 'testing', 'testing.ts'
   ],
   console: ['console'],
   http: ['http'],

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { TRANSITIONS } from '../../src/tasks/table/transition-table.ts'
+import { TRANSITIONS } from '../../src/features/tasks/table/transition-table.ts'
 import { toFloorsPicture, toPhasesPicture } from './architecture-page.ts'
 import { ROOT } from './pages.ts'
 
@@ -40,7 +40,7 @@ t.test('each file and folder that the page names exists', async (t) => {
 t.test('the order of the floors comes from the imports', async (t) => {
   const importing = (target: string) => `import { x } from '${target}'\n`
   const small = toFloorsPicture(new Map([
-    ['app.ts', importing('./http/a.ts')],
+    ['app/app.ts', importing('./http/a.ts')],
     ['http/a.ts', importing('../request/pipeline/b.ts') + importing('../protocol/c.ts')],
     ['request/pipeline/b.ts', importing('../../protocol/c.ts') + importing('../../base/d.ts')],
     ['protocol/c.ts', ''],

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { buildApp, listen } from '../helpers/app.ts'
 import type { Message } from '../helpers/request.ts'
 import { openSession } from '../helpers/session.ts'
-import { TaskClient, TASKS, toFiles, type ToolSources } from '../tasks/task-client.ts'
+import { TaskClient, TASKS, toFiles, type ToolSources } from '../features/tasks/task-client.ts'
 
 const FORM = "elicit.form({ message: 'Which size?', schema: { type: 'object', " +
   "properties: { size: { type: 'string' } }, required: ['size'] } })"

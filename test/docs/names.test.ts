@@ -6,7 +6,7 @@ import t from 'tap'
 import {
   appSettings, fileSettings, folderSettings
 } from '../../src/catalog/compiled/definitions/definition-shapes.ts'
-import { NO_LIMITS } from '../../src/limits/call-limits.ts'
+import { NO_LIMITS } from '../../src/platform/limits/call-limits.ts'
 import { ROWS } from '../../src/ops/config/settings.ts'
 import { runProgram } from '../helpers/program.ts'
 import { readPages, ROOT } from './pages.ts'
@@ -121,7 +121,7 @@ t.test('every dependency of the package has a row in the table of costs', async 
 })
 
 t.test('every member of ctx is in a page', async (t) => {
-  const source = await readSource('src/author/context.ts')
+  const source = await readSource('src/platform/author/context.ts')
   const [, members = ''] = /export interface Context \{\n([^]*?)\n\}/.exec(source) ?? []
   const names = [...members.matchAll(/^ {2}(?:readonly )?(\w+)\b.*[:(]/gm)].map(([, name = '']) => name)
   t.ok(names.includes('signal') && names.includes('ask'))

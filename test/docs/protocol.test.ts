@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import * as revisions from '../../src/protocol/revisions.ts'
+import * as revisions from '../../src/platform/protocol/revisions.ts'
 import { buildApp } from '../helpers/app.ts'
 import { META } from '../helpers/request.ts'
 import { ROOT } from './pages.ts'
@@ -11,7 +11,7 @@ import { ROOT } from './pages.ts'
 const FILE = join(ROOT, 'docs/protocol.md')
 const TABLE = /(?<=^\| Feature \|.*\n.*\n)(?:\|.*\n)+/m
 
-/** The words for each predicate of src/protocol/revisions.ts. */
+/** The words for each predicate of src/platform/protocol/revisions.ts. */
 const FEATURES: { readonly [predicate: string]: string } = {
   hasToolAnnotations: 'Annotations of tools',
   hasAudio: 'Audio',

@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import t, { type Test } from 'tap'
-import { CLIENT } from '../access/exchange-setup.ts'
+import { CLIENT } from '../platform/access/exchange-setup.ts'
 import { startService } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'
 import type { AuthorizationServer } from '../servers/authorization-server.ts'
-import { TaskClient } from '../tasks/task-client.ts'
-import { RESOURCE, signFor, startIssuer } from '../upstreams/signed-in.ts'
-import { startUpstream } from '../upstreams/upstream-server.ts'
+import { TaskClient } from '../features/tasks/task-client.ts'
+import { RESOURCE, signFor, startIssuer } from '../features/upstreams/signed-in.ts'
+import { startUpstream } from '../features/upstreams/upstream-server.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/internal-api', import.meta.url))
 

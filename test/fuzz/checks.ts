@@ -1,6 +1,6 @@
 // What must hold of each answer, and of each line of the log.
 
-import { isObject } from '../../src/protocol/json-rpc.ts'
+import { isObject } from '../../src/platform/protocol/json-rpc.ts'
 import type { Message } from '../helpers/request.ts'
 import { problemsOf } from '../helpers/wire-schema.ts'
 import { CAUSE_CANARY, CLIENT_CANARY, PRIVATE_CANARY, SECRET_CANARY } from './canaries.ts'

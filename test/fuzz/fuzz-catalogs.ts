@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app/app.ts'
 import { CatalogError, type Problem } from '../../src/catalog/compiled/problem.ts'
 import { writeInPlace, type Files } from '../helpers/catalog-folder.ts'
 import { QUIET } from '../helpers/quiet-options.ts'

@@ -1,6 +1,6 @@
 // Messages as conforming clients send them, of each method.
 
-import { LOG_LEVELS } from '../../src/protocol/log-levels.ts'
+import { LOG_LEVELS } from '../../src/platform/protocol/log-levels.ts'
 import type { Knowledge, OrdinaryMessage } from './drafts.ts'
 import type { Json, Random } from './random.ts'
 

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import { createService, type AppOptions } from '../../src/app.ts'
+import { createService, type AppOptions } from '../../src/app/app.ts'
 import { createLoadGuard } from '../../src/catalog/compiled/load-guard.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 import { until } from './deadline.ts'

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import { createApp, type AppOptions } from '../../src/app.ts'
+import { createApp, type AppOptions } from '../../src/app/app.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 import { QUIET } from './quiet-options.ts'
 

@@ -1,7 +1,7 @@
 // A store as one replica has it: the replica is killed or paused at an operation, or loses the reply.
 
 import { clock, timers } from '../../src/base/time.ts'
-import { StoreUnavailable, type StateStore } from '../../src/store/records/state-store.ts'
+import { StoreUnavailable, type StateStore } from '../../src/platform/store/records/state-store.ts'
 
 /**
  * `killed-before` and `killed-after`: the process ends before or after the effect of the operation. `lost`:

@@ -2,7 +2,7 @@
 // `ready`, and then `opened` or `refused`.
 
 import { once } from 'node:events'
-import { openLmdbBackend } from '../../src/store/backends/lmdb/open.ts'
+import { openLmdbBackend } from '../../src/platform/store/backends/lmdb/open.ts'
 
 const [folder = ''] = process.argv.slice(2)
 console.log('ready')

@@ -3,8 +3,8 @@
 
 import { writeSync } from 'node:fs'
 import { open } from 'lmdb'
-import { openLmdbStateStore } from '../../src/store/backends/lmdb/state-store.ts'
-import type { StateStore } from '../../src/store/records/state-store.ts'
+import { openLmdbStateStore } from '../../src/platform/store/backends/lmdb/state-store.ts'
+import type { StateStore } from '../../src/platform/store/records/state-store.ts'
 
 const LIFETIME = { idleMs: 3_600_000 }
 const [work = '', folder = '', times = '0'] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-import type { Session } from '../../src/legacy/sessions/session.ts'
+import type { Session } from '../../src/edges/legacy/sessions/session.ts'
 
 /** What the service knows of a session after `initialize`. */
 export const SESSION: Session = {

@@ -1,7 +1,7 @@
 // The command line in process: what it writes, and its exit code.
 
 import { createLoadGuard } from '../../src/catalog/compiled/load-guard.ts'
-import { runProgram as run } from '../../src/cli/program.ts'
+import { runProgram as run } from '../../src/programs/cli/program.ts'
 
 interface Ran {
   readonly out: string

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import type { AppOptions } from '../../src/app.ts'
+import type { AppOptions } from '../../src/app/app.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 import { makeFolder } from './folder.ts'
 import { QUIET } from './quiet-options.ts'
@@ -73,7 +73,7 @@ export class ProjectCopy {
 
   /** Builds an app from the compiled copy, and closes it when the test ends. */
   async start (t: Test, files: Files, options: AppOptions = {}): Promise<FastifyInstance> {
-    const { createApp } = await import(this.urlOf('app.ts')) as {
+    const { createApp } = await import(this.urlOf('app/app.ts')) as {
       createApp (options: AppOptions): Promise<FastifyInstance>
     }
     const catalog = await writeCatalog(t, files)

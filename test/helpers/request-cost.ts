@@ -4,8 +4,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
-import { memoryBackend } from '../../src/store/backends/memory/backend.ts'
-import type { StateStore } from '../../src/store/records/state-store.ts'
+import { memoryBackend } from '../../src/platform/store/backends/memory/backend.ts'
+import type { StateStore } from '../../src/platform/store/records/state-store.ts'
 import type { ToSend } from './request.ts'
 
 const MAX_CPU_MS = 50

@@ -16,7 +16,7 @@ export interface SampleFile { readonly path: string, readonly text: string }
 /** Loads the sources of a folder, and those of the page in it, as TypeScript sees them. */
 export function loadProgram (root: string, sample?: SampleFile): ts.Program {
   const { options, fileNames } = readConfig(join(root, 'tsconfig.build.json'))
-  const page = readConfig(join(root, 'src/console/page/tsconfig.json'))
+  const page = readConfig(join(root, 'src/edges/console/page/tsconfig.json'))
   const { jsx, jsxImportSource, lib } = page.options
   const all: ts.CompilerOptions = {
     ...options, noEmit: true, ...jsx && { jsx }, ...jsxImportSource && { jsxImportSource }, ...lib && { lib }

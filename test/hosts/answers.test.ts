@@ -4,7 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../helpers/deadline.ts'
-import { serveTools, TaskClient } from '../tasks/task-client.ts'
+import { serveTools, TaskClient } from '../features/tasks/task-client.ts'
 import { callOf, PlainClient, textOf } from './plain-client.ts'
 
 /** What the handlers of the tests note and wait for, in this process. */

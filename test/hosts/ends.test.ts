@@ -4,13 +4,13 @@
 import { request as httpRequest } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { AppOptions } from '../../src/app.ts'
+import type { AppOptions } from '../../src/app/app.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import { until } from '../helpers/deadline.ts'
 import { createReadableLog } from '../helpers/log.ts'
 import { send, toPost, type Message } from '../helpers/request.ts'
 import { openSession } from '../helpers/session.ts'
-import { named, serveTools, TaskClient, toFiles } from '../tasks/task-client.ts'
+import { named, serveTools, TaskClient, toFiles } from '../features/tasks/task-client.ts'
 import { callOf, PlainClient, textOf } from './plain-client.ts'
 
 const notes: Record<string, unknown[]> = {}

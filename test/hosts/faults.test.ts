@@ -3,8 +3,8 @@
 // store is away for longer than a request tries again.
 
 import t, { type Test } from 'tap'
-import { defineTool } from '../../src/author/define-tool.ts'
-import { elicit } from '../../src/author/input-request.ts'
+import { defineTool } from '../../src/platform/author/define-tool.ts'
+import { elicit } from '../../src/platform/author/input-request.ts'
 import { timers } from '../../src/base/time.ts'
 import { CatalogCompiler } from '../../src/catalog/compiled/compile-catalog.ts'
 import type { Snapshot } from '../../src/catalog/compiled/snapshot.ts'

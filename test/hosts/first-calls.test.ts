@@ -1,7 +1,7 @@
 // Two first calls with one key, at two replicas: whenever the second one comes, one of them does the work.
 
 import t from 'tap'
-import { defineTool } from '../../src/author/define-tool.ts'
+import { defineTool } from '../../src/platform/author/define-tool.ts'
 import { timers } from '../../src/base/time.ts'
 import { CatalogCompiler } from '../../src/catalog/compiled/compile-catalog.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'

@@ -9,7 +9,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import t, { type Test } from 'tap'
 import { listen } from '../helpers/app.ts'
 import type { Message } from '../helpers/request.ts'
-import { serveTools } from '../tasks/task-client.ts'
+import { serveTools } from '../features/tasks/task-client.ts'
 import { callOf, textOf } from './plain-client.ts'
 
 const OUTPUT = "outputSchema: { type: 'object', required: ['size'], " +

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Message } from '../helpers/request.ts'
-import { TaskClient, type SendRequest } from '../tasks/task-client.ts'
+import { TaskClient, type SendRequest } from '../features/tasks/task-client.ts'
 
 interface PlainOptions {
   readonly user?: string

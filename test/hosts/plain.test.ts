@@ -6,7 +6,7 @@ import { listen } from '../helpers/app.ts'
 import { createReadableLog } from '../helpers/log.ts'
 import { send, type Message } from '../helpers/request.ts'
 import { openSession } from '../helpers/session.ts'
-import { named, serveTools, TaskClient, TASKS } from '../tasks/task-client.ts'
+import { named, serveTools, TaskClient, TASKS } from '../features/tasks/task-client.ts'
 import { callOf, PlainClient, textOf } from './plain-client.ts'
 
 /** What the tools of the tests note, in this process. */

@@ -5,7 +5,7 @@ import t from 'tap'
 import { buildApp, listen } from '../helpers/app.ts'
 import { send, type Message } from '../helpers/request.ts'
 import { openSession } from '../helpers/session.ts'
-import { named, serveTools, TASKS, toFiles } from '../tasks/task-client.ts'
+import { named, serveTools, TASKS, toFiles } from '../features/tasks/task-client.ts'
 import { callOf, PlainClient, textOf } from './plain-client.ts'
 
 const orders: unknown[] = []

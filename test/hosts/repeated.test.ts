@@ -2,14 +2,14 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { AppOptions } from '../../src/app.ts'
+import type { AppOptions } from '../../src/app/app.ts'
 import { listen } from '../helpers/app.ts'
 import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import type { Message } from '../helpers/request.ts'
 import { openSession } from '../helpers/session.ts'
 import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
-import { named, serveTools, TaskClient } from '../tasks/task-client.ts'
+import { named, serveTools, TaskClient } from '../features/tasks/task-client.ts'
 import { callOf, PlainClient } from './plain-client.ts'
 
 const notes: Record<string, unknown[]> = {}

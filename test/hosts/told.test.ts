@@ -1,7 +1,7 @@
 // The result of a call was told, and then the store is away: nobody is told that the call is still at work.
 
 import t from 'tap'
-import { defineTool } from '../../src/author/define-tool.ts'
+import { defineTool } from '../../src/platform/author/define-tool.ts'
 import { timers } from '../../src/base/time.ts'
 import { CatalogCompiler } from '../../src/catalog/compiled/compile-catalog.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'

@@ -8,7 +8,7 @@ import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 import { startService, type Service } from '../helpers/service.ts'
 import type { Message } from '../helpers/request.ts'
 import { openSession, type SessionClient } from '../helpers/session.ts'
-import { FILES, follow, touch, urisOf } from '../legacy/http/session-stream-catalog.ts'
+import { FILES, follow, touch, urisOf } from '../edges/legacy/http/session-stream-catalog.ts'
 
 const CLOCK = new URL('../helpers/clock-skew.mjs', import.meta.url)
 const SKEW_MS = 20_000

@@ -9,7 +9,7 @@ import { hasNginx } from '../servers/nginx.ts'
 import { hasRedisServer } from '../servers/redis-server.ts'
 import { startReplicas } from '../helpers/replicas.ts'
 import { toPost } from '../helpers/request.ts'
-import { TASKS } from '../tasks/task-client.ts'
+import { TASKS } from '../features/tasks/task-client.ts'
 
 const CATALOG = fileURLToPath(new URL('../conformance/catalog', import.meta.url))
 const PROTOCOL = '2026-07-28'

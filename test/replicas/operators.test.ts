@@ -9,7 +9,7 @@ import { runProgram } from '../helpers/program.ts'
 import { startService, type Service } from '../helpers/service.ts'
 import { openStream, post } from '../helpers/stream.ts'
 import { hasRedisServer, startRedisCluster, startRedisServer } from '../servers/redis-server.ts'
-import { TaskClient, TASKS, toFiles } from '../tasks/task-client.ts'
+import { TaskClient, TASKS, toFiles } from '../features/tasks/task-client.ts'
 
 const TOKEN = 'the-token-of-the-operators-of-this-test'
 const LEASE_MS = 1000

@@ -6,7 +6,7 @@ import { until } from '../helpers/deadline.ts'
 import { startService, type Service } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'
 import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
-import { TaskClient, toFiles } from '../tasks/task-client.ts'
+import { TaskClient, toFiles } from '../features/tasks/task-client.ts'
 
 const TASKS = 24
 /** Without an offer, a task that was left is due again after a quarter of this time at the earliest. */

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { toPost, type Message } from '../helpers/request.ts'
-import { TASKS } from '../tasks/task-client.ts'
+import { TASKS } from '../features/tasks/task-client.ts'
 
 const META = {
   'io.modelcontextprotocol/clientCapabilities': { ...TASKS, elicitation: { form: {}, url: {} } }

@@ -1,7 +1,7 @@
 // What a storm takes for the end of a task that has lost its replica too often.
 
 import t from 'tap'
-import { taskExpired, taskPoisoned } from '../../src/protocol/errors.ts'
+import { taskExpired, taskPoisoned } from '../../src/platform/protocol/errors.ts'
 import { findUnexplained } from './storm-losses.ts'
 
 const POISONED = { status: 'failed', error: { message: taskPoisoned(5).message } }

@@ -1,8 +1,8 @@
 // The end of a task that has lost its replica too often, and the faults of a storm that explain it.
 
 import type { Message } from '../helpers/request.ts'
-import { taskPoisoned } from '../../src/protocol/errors.ts'
-import { LOSS_PAUSES_MS, MAX_LOSSES } from '../../src/tasks/table/transition-row.ts'
+import { taskPoisoned } from '../../src/platform/protocol/errors.ts'
+import { LOSS_PAUSES_MS, MAX_LOSSES } from '../../src/features/tasks/table/transition-row.ts'
 
 /** A task that has failed. Its times are those of `performance.now()`. */
 export interface Failure {

@@ -2,7 +2,7 @@
 
 import { hash, randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { toForm } from '../files/file-tools.ts'
+import { toForm } from '../features/files/file-tools.ts'
 import type { StormClient } from './storm-client.ts'
 import type { Failure } from './storm-losses.ts'
 

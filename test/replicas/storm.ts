@@ -7,7 +7,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { createStaticToken } from '../../src/access/static-token-file.ts'
+import { createStaticToken } from '../../src/platform/access/static-token-file.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { toReplicaEnvironment } from '../helpers/replicas.ts'

@@ -11,7 +11,7 @@ import { makeFolder } from '../helpers/folder.ts'
 import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 import { startService, type Service } from '../helpers/service.ts'
 import { openStream, post } from '../helpers/stream.ts'
-import { TaskClient, TASKS, toFiles } from '../tasks/task-client.ts'
+import { TaskClient, TASKS, toFiles } from '../features/tasks/task-client.ts'
 
 const LEASE_MS = 1000
 /** Steps begin after the grace time, when the call is a task. */

@@ -2,9 +2,9 @@
 // Redis is away.
 
 import t, { type Test } from 'tap'
-import type { Authenticator } from '../../src/access/authentication.ts'
-import { ANONYMOUS } from '../../src/access/principal.ts'
-import { createApp } from '../../src/app.ts'
+import type { Authenticator } from '../../src/platform/access/authentication.ts'
+import { ANONYMOUS } from '../../src/platform/access/principal.ts'
+import { createApp } from '../../src/app/app.ts'
 import { listen } from '../helpers/app.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { counterModule } from '../helpers/counter-module.ts'

@@ -43,23 +43,23 @@ const { values: options, positionals: files } = parseArgs({
  * its own costs a file a second of CPU: only those are here that take longer than 20 seconds, or need quiet.
  */
 const LONG = [
-  'test/package', 'test/container', 'test/hostile', 'test/replicas/chaos', 'test/http/authorization',
+  'test/package', 'test/container', 'test/hostile', 'test/replicas/chaos', 'test/edges/http/authorization',
   'test/simulation/', 'test/fuzz/', 'test/docs/blocks', 'test/seams/', 'test/legacy-removal',
-  'test/store/backends/redis/broadcast', 'test/store/backends/redis/state-store.',
-  'test/store/backends/redis/replica-acks', 'test/store/backends/redis/sentinel-votes',
-  'test/store/backends/postgres/outages', 'test/store/backends/postgres/state-store',
+  'test/platform/store/backends/redis/broadcast', 'test/platform/store/backends/redis/state-store.',
+  'test/platform/store/backends/redis/replica-acks', 'test/platform/store/backends/redis/sentinel-votes',
+  'test/platform/store/backends/postgres/outages', 'test/platform/store/backends/postgres/state-store',
   'test/replicas/legacy-', 'test/replicas/files', 'test/replicas/haproxy.', 'test/replicas/rolling-restart',
-  'test/replicas/storm', 'test/replicas/tasks', 'test/replicas/two-replicas', 'test/cli/init', 'test/main',
-  'test/sessions-memory', 'test/signals', 'test/workers', 'test/process/worker-faults', 'test/browser/',
-  'test/console/', 'test/tasks/life', 'test/store/records/principals', 'test/request/methods/hidden',
-  'test/catalog/folder/watched-files', 'test/legacy/http/resumption', 'test/overload',
-  'test/upstreams/one-attacker', 'test/access/one-stranger', 'test/store/start-outages',
-  'test/process/signal-ways',
-  'test/http/refusals', 'test/http/slow-senders'
+  'test/replicas/storm', 'test/replicas/tasks', 'test/replicas/two-replicas', 'test/programs/cli/init', 'test/main',
+  'test/sessions-memory', 'test/signals', 'test/workers', 'test/programs/process/worker-faults', 'test/browser/',
+  'test/edges/console/', 'test/features/tasks/life', 'test/platform/store/records/principals', 'test/request/methods/hidden',
+  'test/catalog/folder/watched-files', 'test/edges/legacy/http/resumption', 'test/overload',
+  'test/features/upstreams/one-attacker', 'test/platform/access/one-stranger', 'test/platform/store/start-outages',
+  'test/programs/process/signal-ways',
+  'test/edges/http/refusals', 'test/edges/http/slow-senders'
 ]
 
 /** The API of OpenTelemetry takes one provider of a process. The other counts the timers of its process. */
-const ALONE = ['test/ops/tracing/', 'test/store/start-leftovers']
+const ALONE = ['test/ops/tracing/', 'test/platform/store/start-leftovers']
 
 const CHECKS = [
   { name: 'lint', command: ['npm', 'run', '--silent', 'lint'] },

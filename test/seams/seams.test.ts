@@ -50,21 +50,21 @@ t.test('a stranger adds', async (t) => {
   )
   await copy.insert('request/methods/method-list.ts', /^ {4}serverDiscover\(/, '    serverEcho,')
   await copy.insert(
-    'app.ts', /^import \{ createLogObserver/, "import { metrics as counts } from './request/pipeline/metrics.ts'"
+    'app/app.ts', /^import \{ createLogObserver/, "import { metrics as counts } from './request/pipeline/metrics.ts'"
   )
-  await copy.insert('app.ts', /^ +const observer = joinObservers\(\[/, '    counts,')
-  await copy.insert('app.ts', /^import \{ Pipeline/, "import { serveStdio } from './stdio/stdio.ts'")
-  await copy.insert('app.ts', /^ +const eras: Era\[\] =/, '  serveStdio(pipeline, log)')
+  await copy.insert('app/app.ts', /^ +const observer = joinObservers\(\[/, '    counts,')
+  await copy.insert('app/app.ts', /^import \{ Pipeline/, "import { serveStdio } from './stdio/stdio.ts'")
+  await copy.insert('app/app.ts', /^ +const eras: Era\[\] =/, '  serveStdio(pipeline, log)')
   await copy.insert(
-    'store/backends/url-schemes.ts', /^import \{ memoryBackend/, "import { jsonBackend } from './json/backend.ts'"
+    'platform/store/backends/url-schemes.ts', /^import \{ memoryBackend/, "import { jsonBackend } from './json/backend.ts'"
   )
-  await copy.insert('store/backends/url-schemes.ts', /^ +memoryBackend,/, '  jsonBackend,')
+  await copy.insert('platform/store/backends/url-schemes.ts', /^ +memoryBackend,/, '  jsonBackend,')
   await copy.insert(
     'ops/config/settings.ts', /^const LIMITS = \{/,
     "  maxWidgets: setting('TRIVET_MAX_WIDGETS', bytes(1, 9), 3, 'A'),"
   )
   await copy.insert(
-    'limits/limits.ts', /^export const LIMITS = \{/,
+    'platform/limits/limits.ts', /^export const LIMITS = \{/,
     "  notes: { things: 'notes', per: 'principal', max: 2, advice: 'Delete one.', code: 429 },"
   )
   t.equal(await copy.build(), '', 'and all of it compiles')
@@ -79,7 +79,7 @@ t.test('a stranger adds', async (t) => {
 
   t.test('a setting', async (t) => {
     const [config, commands, settings, variables, widgets] = await Promise.all([
-      'ops/config/config.ts', 'cli/serve.ts', 'ops/config/settings.ts', 'ops/config/unknown-variables.ts',
+      'ops/config/config.ts', 'programs/cli/serve.ts', 'ops/config/settings.ts', 'ops/config/unknown-variables.ts',
       'ops/config/widgets.ts'
     ].map(async (path) => await import(copy.urlOf(path))))
     const { readConfig, completeConfig } = config
@@ -99,7 +99,7 @@ t.test('a stranger adds', async (t) => {
 
   t.test('a limit', async (t) => {
     const [{ Limit }, { Used }] = await Promise.all(
-      ['limits/limits.ts', 'limits/used.ts'].map(async (path) => await import(copy.urlOf(path)))
+      ['platform/limits/limits.ts', 'platform/limits/used.ts'].map(async (path) => await import(copy.urlOf(path)))
     )
     const used = new Used(new Limit('notes'))
     const [ada, bob] = ['ada', 'bob'].map((name) => ({ kind: 'principal', name }))
@@ -156,7 +156,7 @@ t.test('a stranger adds', async (t) => {
     const answers: Message[] = []
     const reading = (async () => {
       for await (
-        const line of askOverStdio(t, copy.urlOf('app.ts'), await writeCatalog(t, FILES), messages)
+        const line of askOverStdio(t, copy.urlOf('app/app.ts'), await writeCatalog(t, FILES), messages)
       ) {
         answers.push(JSON.parse(line))
         if (answers.filter((answer) => 'id' in answer).length === messages.length) break

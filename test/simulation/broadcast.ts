@@ -1,9 +1,9 @@
 // The broadcast of the replicas: a message comes late, twice, in another order, or not at all. Who may have
 // lost some is told so once it can be reached.
 
-import type { Broadcast, ReplicaMessage } from '../../src/store/changes/broadcast.ts'
-import type { ChangeEvent } from '../../src/store/changes/change-event.ts'
-import { createLocalListeners } from '../../src/store/changes/local-listeners.ts'
+import type { Broadcast, ReplicaMessage } from '../../src/platform/store/changes/broadcast.ts'
+import type { ChangeEvent } from '../../src/platform/store/changes/change-event.ts'
+import { createLocalListeners } from '../../src/platform/store/changes/local-listeners.ts'
 import type { Node } from './network.ts'
 import type { SeededRandom } from './random.ts'
 import type { World } from './world.ts'

@@ -1,6 +1,6 @@
 // What clients do with handles, and with calls that they may repeat.
 
-import { ANONYMOUS } from '../../src/access/principal.ts'
+import { ANONYMOUS } from '../../src/platform/access/principal.ts'
 import type { Sender } from './cluster.ts'
 import type { CommandParts } from './command-parts.ts'
 import type { Ledger } from './models/calls.ts'

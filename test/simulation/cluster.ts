@@ -1,11 +1,11 @@
 // The replicas of a run, and the way of a request to one of them. A replica that ends starts again.
 
-import type { Principal } from '../../src/access/principal.ts'
-import { readEnvelope, toEnvelopeJson } from '../../src/protocol/envelope.ts'
-import { isRequest, readMessage } from '../../src/protocol/json-rpc.ts'
-import { TASKS_CAPABILITY } from '../../src/protocol/tasks.ts'
+import type { Principal } from '../../src/platform/access/principal.ts'
+import { readEnvelope, toEnvelopeJson } from '../../src/platform/protocol/envelope.ts'
+import { isRequest, readMessage } from '../../src/platform/protocol/json-rpc.ts'
+import { TASKS_CAPABILITY } from '../../src/platform/protocol/tasks.ts'
 import { ClientGone, type Lifetime } from '../../src/request/pipeline/lifetime.ts'
-import type { MessageSink } from '../../src/store/changes/message-sink.ts'
+import type { MessageSink } from '../../src/platform/store/changes/message-sink.ts'
 import type { SimulatedBroadcast } from './broadcast.ts'
 import { createProgressCheck } from './models/request-progress.ts'
 import type { Network, Node } from './network.ts'

@@ -12,15 +12,15 @@ interface Mutation {
   readonly edits: ReadonlyArray<readonly [file: string, before: string, after: string]>
 }
 
-const TABLE = 'tasks/table/transition-table.ts'
-const FIRST_RUN = 'tasks/calls/first-run.ts'
-const TRANSITIONS = 'tasks/transitions.ts'
-const STATES = 'tasks/states.ts'
-const ACCESS = 'tasks/access.ts'
-const RECORDS = 'tasks/records.ts'
-const RUN_ROWS = 'tasks/table/run-rows.ts'
-const RUNNER = 'tasks/runner.ts'
-const FIRST_ANSWERS = 'store/records/first-answers.ts'
+const TABLE = 'features/tasks/table/transition-table.ts'
+const FIRST_RUN = 'features/tasks/calls/first-run.ts'
+const TRANSITIONS = 'features/tasks/transitions.ts'
+const STATES = 'features/tasks/states.ts'
+const ACCESS = 'features/tasks/access.ts'
+const RECORDS = 'features/tasks/records.ts'
+const RUN_ROWS = 'features/tasks/table/run-rows.ts'
+const RUNNER = 'features/tasks/runner.ts'
+const FIRST_ANSWERS = 'platform/store/records/first-answers.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
   {
@@ -49,7 +49,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a lost reply to the creation of a task makes a ghost',
     edits: [
       [FIRST_RUN, 'error instanceof StoreUnavailable && this.#options.rule.mayRerun', 'false'],
-      ['tasks/records.ts', 'if (error instanceof StoreUnavailable) this.#removals.add(key.state, isOwn)', '']
+      ['features/tasks/records.ts', 'if (error instanceof StoreUnavailable) this.#removals.add(key.state, isOwn)', '']
     ]
   },
   {
@@ -61,7 +61,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a run that renews its lease after its end is begun elsewhere too',
-    edits: [['tasks/run.ts', 'if (clock.monotonic() >= endsAt) await', 'if (endsAt < 0) await']]
+    edits: [['features/tasks/run.ts', 'if (clock.monotonic() >= endsAt) await', 'if (endsAt < 0) await']]
   },
   {
     name: 'a poison task ends every replica',
@@ -70,19 +70,19 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a replica that cannot open a record deletes its due time',
     edits: [[
-      'tasks/runner.ts', "else if (await records.exists(key)) await this.#leave(key, 'sealed')\n", ''
+      'features/tasks/runner.ts', "else if (await records.exists(key)) await this.#leave(key, 'sealed')\n", ''
     ]]
   },
   {
     name: 'a replica of an older release ends the tasks of a newer one',
     edits: [[
-      'tasks/runner.ts',
+      'features/tasks/runner.ts',
       "await this.#toolRuns?.accepts(tool, args, undo === 'due') === true", "tool !== '' && args !== undo"
     ]]
   },
   {
     name: 'after a sleep a handler has no network',
-    edits: [['tasks/record.ts', "network?.replace('/64', '')", 'undefined']]
+    edits: [['features/tasks/record.ts', "network?.replace('/64', '')", 'undefined']]
   },
   {
     name: 'a lost reply when a task wakes fails it as interrupted',
@@ -118,7 +118,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'new steps begin after a lost lease',
-    edits: [['tasks/run.ts', 'clock.monotonic() < this.#leaseEndsAt\n', 'clock.monotonic() < Infinity\n']]
+    edits: [['features/tasks/run.ts', 'clock.monotonic() < this.#leaseEndsAt\n', 'clock.monotonic() < Infinity\n']]
   },
   {
     name: 'tasks ask who, and not whether they may',
@@ -145,13 +145,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a task that a paused replica creates has no due time',
     edits: [[
-      'tasks/calls/first-record.ts', 'if (isShared || clock.monotonic() >= heldAt + leaseMs / 3) {',
+      'features/tasks/calls/first-record.ts', 'if (isShared || clock.monotonic() >= heldAt + leaseMs / 3) {',
       'if (leaseMs === 0) {'
     ]]
   },
   {
     name: 'a stream ignores that it has missed events',
-    edits: [['tasks/watches.ts', "else if (event.type === 'events-missed')", 'else if (Date.now() < 0)']]
+    edits: [['features/tasks/watches.ts', "else if (event.type === 'events-missed')", 'else if (Date.now() < 0)']]
   },
   {
     name: 'a status whose writer was lost is not told',
@@ -177,18 +177,18 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'an answer is kept under another question',
     edits: [[
-      'tasks/questions.ts', 'JSON.stringify(responses[name])] as const)',
+      'features/tasks/questions.ts', 'JSON.stringify(responses[name])] as const)',
       'JSON.stringify(responses[answered[0]?.[0] ?? name])] as const)'
     ]]
   },
   {
     name: 'a sleep ends with the first one beside it',
-    edits: [['tasks/table/transition-row.ts', 'endsAt <= wakesAt ? 0 : endsAt', '0']]
+    edits: [['features/tasks/table/transition-row.ts', 'endsAt <= wakesAt ? 0 : endsAt', '0']]
   },
   {
     name: 'a replica that was paused knows an earlier time of the store',
     edits: [[
-      'store/records/due-times.ts',
+      'platform/store/records/due-times.ts',
       'Math.min(Math.max(this.#aheadMs, least), least + clock.monotonic() - askedAt)', 'least + 0 * askedAt'
     ]]
   },
@@ -213,26 +213,26 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a repetition tells of a task whose creation is in doubt',
     seed: 1985,
     edits: [[
-      'tasks/calls/names.ts', 'const stored = await records.adopt(first.key, first)', 'const stored = first'
+      'features/tasks/calls/names.ts', 'const stored = await records.adopt(first.key, first)', 'const stored = first'
     ]]
   },
   {
     name: 'a repetition frees the place of the first call',
     edits: [
       [RECORDS, 'mark, isOver, error', 'mark, async () => isOver !== null, error'],
-      ['store/records/shares.ts', 'return value.bytes.toString() === mark', 'return value !== mark as never']
+      ['platform/store/records/shares.ts', 'return value.bytes.toString() === mark', 'return value !== mark as never']
     ]
   },
   {
     name: 'the place of a network is not given back after the loss of a replica',
     edits: [[
-      'store/records/shares.ts', 'await store.delete(key)\n      if (network !== undefined) await store',
+      'platform/store/records/shares.ts', 'await store.delete(key)\n      if (network !== undefined) await store',
       'const isDeleted = await store.delete(key)\n      if (isDeleted && network !== undefined) await store'
     ]]
   },
   {
     name: 'a call that was told is forgotten before its work is undone',
-    edits: [['tasks/calls/waiters.ts', '    if (undo !== undefined) return\n', '']]
+    edits: [['features/tasks/calls/waiters.ts', '    if (undo !== undefined) return\n', '']]
   },
   {
     name: 'the work of a task whose time is over is not undone',
@@ -250,12 +250,12 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'an undo must end within the time limit of its task',
     edits: [[
-      'tasks/record.ts', "record.undo === 'due' ? endOfUndo(record) : endOfWork(record)", 'endOfWork(record)'
+      'features/tasks/record.ts', "record.undo === 'due' ? endOfUndo(record) : endOfWork(record)", 'endOfWork(record)'
     ]]
   },
   {
     name: 'a step that a stop interrupts counts as failed',
-    edits: [['tasks/journal.ts', 'if (!isEnd && this.#owner?.isStopped !== true)', 'if (!isEnd)']]
+    edits: [['features/tasks/journal.ts', 'if (!isEnd && this.#owner?.isStopped !== true)', 'if (!isEnd)']]
   },
   {
     name: 'the work of a call that ends in an error for the model is not undone',
@@ -263,7 +263,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a run tells again how far an earlier one was',
-    edits: [['tasks/run-progress.ts', 'if (this.#isUndo || told.progress <= progress) return false', '']]
+    edits: [['features/tasks/run-progress.ts', 'if (this.#isUndo || told.progress <= progress) return false', '']]
   },
   {
     name: 'a run that an answer has begun is taken for lost',

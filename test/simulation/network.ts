@@ -1,9 +1,9 @@
 // What lies between the replicas and the simulated state: delays, lost requests, lost replies, and replicas
 // that end or stop in the middle of an operation.
 
-import type { CallCounter } from '../../src/limits/call-counter.ts'
-import type { DueTimes, TakenEntries } from '../../src/store/records/due-times.ts'
-import { StoreUnavailable, type StateStore } from '../../src/store/records/state-store.ts'
+import type { CallCounter } from '../../src/platform/limits/call-counter.ts'
+import type { DueTimes, TakenEntries } from '../../src/platform/store/records/due-times.ts'
+import { StoreUnavailable, type StateStore } from '../../src/platform/store/records/state-store.ts'
 import type { SeededRandom } from './random.ts'
 import type { Outcome, SimulatedState } from './state.ts'
 import type { Process, World } from './world.ts'

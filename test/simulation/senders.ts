@@ -1,6 +1,6 @@
 // Who sends requests, and the secrets of the replicas.
 
-import { ANONYMOUS, type Principal } from '../../src/access/principal.ts'
+import { ANONYMOUS, type Principal } from '../../src/platform/access/principal.ts'
 import type { Sender } from './cluster.ts'
 import type { RIGHTS } from './plan.ts'
 

@@ -1,13 +1,13 @@
 // The simulated state: records, due times and counts, as one Redis with a standby has them. Each operation is
 // done at once. What lies between it and a replica is in network.ts.
 
-import { createLocalCallCounter } from '../../src/limits/local-call-counter.ts'
+import { createLocalCallCounter } from '../../src/platform/limits/local-call-counter.ts'
 import {
   createLocalDueTimes, type DueEntry, type DueTimes, type TakenEntries
-} from '../../src/store/records/due-times.ts'
+} from '../../src/platform/store/records/due-times.ts'
 import type {
   RecordLifetime, StateKey, StateRecord, StateValue
-} from '../../src/store/records/state-store.ts'
+} from '../../src/platform/store/records/state-store.ts'
 import { DurableMap } from './durable-map.ts'
 import type { Process, World } from './world.ts'
 

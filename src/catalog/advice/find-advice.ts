@@ -1,7 +1,7 @@
 // Advice about a catalog that loads: what clients refuse, and what models handle badly.
 
-import { isObject } from '../../protocol/json-rpc.ts'
-import type { Prompt, Tool } from '../../protocol/primitives.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import type { Prompt, Tool } from '../../platform/protocol/primitives.ts'
 import type { CatalogContents, Located } from '../compiled/contents.ts'
 import type { Snapshot } from '../compiled/snapshot.ts'
 import { adviseOnCalls } from './calls.ts'

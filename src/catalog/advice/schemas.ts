@@ -1,7 +1,7 @@
 // Schemas of arguments that models fill in badly.
 
-import { isObject } from '../../protocol/json-rpc.ts'
-import type { JsonSchema } from '../../protocol/primitives.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import type { JsonSchema } from '../../platform/protocol/primitives.ts'
 import type { Advise } from './piece.ts'
 
 const MAX_BRANCHES = 5

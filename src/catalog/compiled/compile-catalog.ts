@@ -1,10 +1,10 @@
 // Compiles the contents of a catalog to a snapshot. One problem is enough to refuse the whole catalog.
 
-import type { ResourceDefinition } from '../../author/define-resource.ts'
-import type { ToolDefinition } from '../../author/define-tool.ts'
+import type { ResourceDefinition } from '../../platform/author/define-resource.ts'
+import type { ToolDefinition } from '../../platform/author/define-tool.ts'
 import { runInTurns, type Stepwise } from '../../base/stepwise.ts'
 import { messageOf } from '../../base/words.ts'
-import type { HandleKind } from '../../store/records/handle-kind.ts'
+import type { HandleKind } from '../../platform/store/records/handle-kind.ts'
 import {
   findDuplicates, inOrder, type Compiled, type CompiledPrimitive
 } from './compiled-primitive.ts'

@@ -1,7 +1,7 @@
 // The members that all compiled primitives have: the entry in a list, its position, and its scopes.
 
-import type { CommonOptions, WhenMissing } from '../../author/common-options.ts'
-import type { UpstreamDefinition } from '../../author/define-upstream.ts'
+import type { CommonOptions, WhenMissing } from '../../platform/author/common-options.ts'
+import type { UpstreamDefinition } from '../../platform/author/define-upstream.ts'
 import { runAtOnce, visitAll, type Stepwise } from '../../base/stepwise.ts'
 import { toWellFormedJson } from '../../base/text.ts'
 import type { Located } from './contents.ts'

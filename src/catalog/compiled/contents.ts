@@ -1,17 +1,17 @@
 // The contents of a catalog folder: read, but not compiled.
 
 import type { Readable } from 'node:stream'
-import type { CommonOptions } from '../../author/common-options.ts'
-import type { DependencyDefinition } from '../../author/define-dependency.ts'
-import type { HandleDefinition } from '../../author/define-handle.ts'
-import type { PromptDefinition } from '../../author/define-prompt.ts'
-import type { ResourceDefinition, ResourceTemplateDefinition } from '../../author/define-resource.ts'
-import type { SettingsDefinition } from '../../author/define-settings.ts'
-import type { ToolDefinition } from '../../author/define-tool.ts'
-import type { UpstreamDefinition } from '../../author/define-upstream.ts'
-import type { CallLimitOptions, Unread } from '../../limits/call-limits.ts'
-import type { CacheScope, Implementation } from '../../protocol/primitives.ts'
-import type { Skill, SkillResource } from '../../protocol/skills.ts'
+import type { CommonOptions } from '../../platform/author/common-options.ts'
+import type { DependencyDefinition } from '../../platform/author/define-dependency.ts'
+import type { HandleDefinition } from '../../platform/author/define-handle.ts'
+import type { PromptDefinition } from '../../platform/author/define-prompt.ts'
+import type { ResourceDefinition, ResourceTemplateDefinition } from '../../platform/author/define-resource.ts'
+import type { SettingsDefinition } from '../../platform/author/define-settings.ts'
+import type { ToolDefinition } from '../../platform/author/define-tool.ts'
+import type { UpstreamDefinition } from '../../platform/author/define-upstream.ts'
+import type { CallLimitOptions, Unread } from '../../platform/limits/call-limits.ts'
+import type { CacheScope, Implementation } from '../../platform/protocol/primitives.ts'
+import type { Skill, SkillResource } from '../../platform/protocol/skills.ts'
 import type { Problem } from './problem.ts'
 
 /** A definition and its place, which every problem of the definition names. */

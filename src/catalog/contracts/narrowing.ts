@@ -1,7 +1,7 @@
 // Where a JSON Schema accepts less than another one. What clients send must stay accepted, and what they
 // receive must stay what they expected: the same question, with the schemas exchanged.
 
-import { isObject } from '../../protocol/json-rpc.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
 
 /** A place of the schemas, and what the narrower one no longer accepts there. */
 export interface Narrowing {

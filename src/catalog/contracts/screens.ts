@@ -1,9 +1,9 @@
 // What changed of the screens of tools, and of who may call a tool.
 // https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx
 
-import type { AppToolMeta, ToolVisibility } from '../../protocol/apps.ts'
-import { isObject } from '../../protocol/json-rpc.ts'
-import type { Tool } from '../../protocol/primitives.ts'
+import type { AppToolMeta, ToolVisibility } from '../../platform/protocol/apps.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import type { Tool } from '../../platform/protocol/primitives.ts'
 import type { Offered } from './offered.ts'
 
 const CALLERS: { readonly [K in ToolVisibility]: string } = { model: 'models', app: 'screens' }

@@ -3,7 +3,7 @@
 import { relative, resolve, sep } from 'node:path'
 import { Generations } from '../../base/generations.ts'
 import type { CatalogContents } from '../compiled/contents.ts'
-import { CompiledModules } from '../modules/compiled-module.ts'
+import { CompiledModules } from '../../platform/modules/compiled-module.ts'
 import { IgnoredPaths, isPart, mayHoldParts, readIgnored } from './catalog-parts.ts'
 import { FileDigests } from './files/file-digests.ts'
 import { loadFolder, type LoadedModules, type LoadOptions, type ReadFiles } from './load-folder.ts'

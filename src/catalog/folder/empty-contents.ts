@@ -1,6 +1,6 @@
 // The contents of a catalog that offers nothing. They are served while the files of the author have problems.
 
-import type { CacheScope } from '../../protocol/primitives.ts'
+import type { CacheScope } from '../../platform/protocol/primitives.ts'
 import type { CatalogContents, ServerSettings } from '../compiled/contents.ts'
 import { readServerSettings, toServerFile } from './server-yaml.ts'
 

@@ -2,17 +2,17 @@
 // settings, dependencies and upstreams.
 
 import { relative } from 'node:path'
-import type { DependencyDefinition } from '../../author/define-dependency.ts'
-import type { HandleDefinition } from '../../author/define-handle.ts'
-import type { PromptDefinition } from '../../author/define-prompt.ts'
-import type { ResourceDefinition, ResourceTemplateDefinition } from '../../author/define-resource.ts'
-import type { SettingsDefinition } from '../../author/define-settings.ts'
-import type { ToolDefinition } from '../../author/define-tool.ts'
-import type { UpstreamDefinition } from '../../author/define-upstream.ts'
-import { kindOf, type DefinitionKind } from '../../author/definition.ts'
+import type { DependencyDefinition } from '../../platform/author/define-dependency.ts'
+import type { HandleDefinition } from '../../platform/author/define-handle.ts'
+import type { PromptDefinition } from '../../platform/author/define-prompt.ts'
+import type { ResourceDefinition, ResourceTemplateDefinition } from '../../platform/author/define-resource.ts'
+import type { SettingsDefinition } from '../../platform/author/define-settings.ts'
+import type { ToolDefinition } from '../../platform/author/define-tool.ts'
+import type { UpstreamDefinition } from '../../platform/author/define-upstream.ts'
+import { kindOf, type DefinitionKind } from '../../platform/author/definition.ts'
 import type { Located } from '../compiled/contents.ts'
-import type { Namespace } from '../modules/namespace.ts'
-import type { FileModule } from '../modules/reusable-modules.ts'
+import type { Namespace } from '../../platform/modules/namespace.ts'
+import type { FileModule } from '../../platform/modules/reusable-modules.ts'
 import { yieldToRequests } from '../../base/yield-to-requests.ts'
 
 interface ExportedDefinition {

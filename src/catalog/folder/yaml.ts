@@ -3,9 +3,9 @@
 
 import { isMap, isNode, isSeq, LineCounter, parse, parseDocument } from 'yaml'
 import { createNearestNames } from '../../base/nearest-names.ts'
-import { isObject } from '../../protocol/json-rpc.ts'
-import { checkOf } from '../../schema/reader.ts'
-import type { Static, FormatSchema } from '../../schema/type.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import { checkOf } from '../../platform/schema/reader.ts'
+import type { Static, FormatSchema } from '../../platform/schema/type.ts'
 
 /** How the check reports a member that a closed schema does not have. */
 const NOT_KNOWN = ': is not known here; '

@@ -1,7 +1,7 @@
 // Writes one line to the audit log for each call, each read, each sign-in and each refusal.
 
 import { LRUCache } from 'lru-cache'
-import { isAnonymous, ownerOf, type Principal } from '../../access/principal.ts'
+import { isAnonymous, ownerOf, type Principal } from '../../platform/access/principal.ts'
 import { cut } from '../../base/text.ts'
 import {
   toOutcomeWord, type Ending, type GivenArguments, type Observed, type Observer

@@ -1,9 +1,9 @@
 // The rows of the settings about access, the problems of these settings together, and what the room of access
 // gets.
 
-import type { ClientCredentials } from '../../access/client-authentication.ts'
-import { isPublicUrl, isServerUrl } from '../../access/server-url.ts'
-import { PRESETS, type AcceptedAudience, type TokenRules } from '../../access/token-rules.ts'
+import type { ClientCredentials } from '../../platform/access/client-authentication.ts'
+import { isPublicUrl, isServerUrl } from '../../platform/access/server-url.ts'
+import { PRESETS, type AcceptedAudience, type TokenRules } from '../../platform/access/token-rules.ts'
 import {
   file, keyOf, list, manyOf, secret, setting, text, type SettingsTable, type ValuesOf
 } from './setting-kinds.ts'

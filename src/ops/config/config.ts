@@ -3,7 +3,7 @@
 import { inspect } from 'node:util'
 import { isLoopback } from '../../base/addresses.ts'
 import { createNearestNames } from '../../base/nearest-names.ts'
-import { isSharedUrl } from '../../store/backends/url-schemes.ts'
+import { isSharedUrl } from '../../platform/store/backends/url-schemes.ts'
 import { findAccessConflicts } from './access-settings.ts'
 import { CONSTANTS, WITHOUT_OVERLOAD, type Constants } from './constants.ts'
 import type { Setting } from './setting-kinds.ts'

@@ -1,6 +1,6 @@
 // Divides the limits of a replica among its workers. Each worker counts alone.
 
-import { divide } from '../../limits/limits.ts'
+import { divide } from '../../platform/limits/limits.ts'
 
 /** The limits of a replica that have a setting or a constant. Rates of callers are not divided. */
 interface ReplicaLimits {

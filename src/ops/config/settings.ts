@@ -1,11 +1,11 @@
 // Every setting of the service. A new one is one row: its type, its flag, its checks and its place in
 // docs/settings.md follow.
 
-import { isHttpUrl } from '../../access/server-url.ts'
+import { isHttpUrl } from '../../platform/access/server-url.ts'
 import { isProxyRange } from '../../base/addresses.ts'
-import { FILES_URL_FORM, isFilesUrl } from '../../files/url-schemes.ts'
-import { NO_RATE, RATE_FORM, RATE_PATTERN } from '../../limits/rate.ts'
-import { isStateUrl, STATE_URL_FORM } from '../../store/backends/url-schemes.ts'
+import { FILES_URL_FORM, isFilesUrl } from '../../features/files/url-schemes.ts'
+import { NO_RATE, RATE_FORM, RATE_PATTERN } from '../../platform/limits/rate.ts'
+import { isStateUrl, STATE_URL_FORM } from '../../platform/store/backends/url-schemes.ts'
 import { ACCESS_SETTINGS } from './access-settings.ts'
 import {
   address, bytes, file, integer, integerOr, list, milliseconds, ofProcess, oneOf, secret, setting, text,

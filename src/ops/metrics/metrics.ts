@@ -1,7 +1,7 @@
 // All metrics of one service, in a registry of its own: a process may run several services.
 
 import { collectDefaultMetrics, Counter, Gauge, Registry, type Aggregator } from 'prom-client'
-import type { LimitHit } from '../../limits/call-limiter.ts'
+import type { LimitHit } from '../../platform/limits/call-limiter.ts'
 import type { Observer } from '../../request/pipeline/observer.ts'
 import type { MetricValues } from './added-metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'

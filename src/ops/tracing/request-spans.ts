@@ -3,10 +3,10 @@
 import {
   context, SpanKind, trace, TraceFlags, type Attributes, type Context, type Span, type Tracer
 } from '@opentelemetry/api'
-import type { Handles, NewHandle } from '../../author/handles.ts'
+import type { Handles, NewHandle } from '../../platform/author/handles.ts'
 import { cut } from '../../base/text.ts'
 import type { UpstreamSpan } from '../../catalog/compiled/upstreams/open-upstream.ts'
-import type { RequestId } from '../../protocol/json-rpc.ts'
+import type { RequestId } from '../../platform/protocol/json-rpc.ts'
 import type { Ending, Observed } from '../../request/pipeline/observer.ts'
 import type { RequestTrace, RequestTracer } from '../../request/pipeline/request-tracer.ts'
 import { isThenable } from '../../request/pipeline/run-handler.ts'

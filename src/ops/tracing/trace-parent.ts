@@ -5,7 +5,7 @@ import {
   context, createContextKey, ROOT_CONTEXT, trace, type Context, type Link, type TextMapGetter
 } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
-import { isObject } from '../../protocol/json-rpc.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
 import type { RequestHeaders } from '../../request/pipeline/caller.ts'
 
 /** Longer values are ignored. A `traceparent` has 55 characters, a `tracestate` is valid up to 512. */

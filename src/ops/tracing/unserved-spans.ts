@@ -2,8 +2,8 @@
 
 import { SpanKind, TraceFlags, type Attributes, type Tracer } from '@opentelemetry/api'
 import { clock } from '../../base/time.ts'
-import { isObject } from '../../protocol/json-rpc.ts'
-import { CLIENT_NOTIFICATIONS } from '../../protocol/notifications.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import { CLIENT_NOTIFICATIONS } from '../../platform/protocol/notifications.ts'
 import type { Ending } from '../../request/pipeline/observer.ts'
 import type { RequestTracer } from '../../request/pipeline/request-tracer.ts'
 import {

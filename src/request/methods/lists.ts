@@ -3,8 +3,8 @@
 
 import type { Pages } from '../../catalog/compiled/lists/pages.ts'
 import type { View } from '../../catalog/compiled/view.ts'
-import { invalidCursor } from '../../protocol/errors.ts'
-import { Type } from '../../schema/type.ts'
+import { invalidCursor } from '../../platform/protocol/errors.ts'
+import { Type } from '../../platform/schema/type.ts'
 import { defineMethod, type Method, type MethodOptions } from '../pipeline/method.ts'
 
 const params = Type.Object({ cursor: Type.Optional(Type.String()) })

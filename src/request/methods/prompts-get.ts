@@ -1,11 +1,11 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#getting-a-prompt
 
-import { isHandleError } from '../../author/handles.ts'
+import { isHandleError } from '../../platform/author/handles.ts'
 import { quote } from '../../base/words.ts'
 import { promptResult, type CompiledPrompt } from '../../catalog/compiled/definitions/compile-prompt.ts'
-import { NO_LIMITS } from '../../limits/call-limits.ts'
-import { invalidParams, unknownPrompt } from '../../protocol/errors.ts'
-import { Type } from '../../schema/type.ts'
+import { NO_LIMITS } from '../../platform/limits/call-limits.ts'
+import { invalidParams, unknownPrompt } from '../../platform/protocol/errors.ts'
+import { Type } from '../../platform/schema/type.ts'
 import { HandlerContext, type HandlerDependencies } from '../pipeline/handler-context.ts'
 import { defineMethod, type Method } from '../pipeline/method.ts'
 import { noteHidden } from '../pipeline/request-context.ts'

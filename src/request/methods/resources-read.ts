@@ -1,16 +1,16 @@
 // The methods that read a resource, or a directory of resources.
 
-import { isHandleError } from '../../author/handles.ts'
+import { isHandleError } from '../../platform/author/handles.ts'
 import { quote } from '../../base/words.ts'
 import { findResource, readMatch } from '../../catalog/compiled/resources/resource-access.ts'
 import type { ResourceMatch } from '../../catalog/compiled/resources/resource-lookup.ts'
 import { readResult } from '../../catalog/compiled/results/read-result.ts'
-import { NO_LIMITS } from '../../limits/call-limits.ts'
+import { NO_LIMITS } from '../../platform/limits/call-limits.ts'
 import {
   invalidCursor, invalidParams, resourceNotFound, ResourceNotFound, ResourceTooLarge
-} from '../../protocol/errors.ts'
-import { UNCACHED } from '../../protocol/primitives.ts'
-import { Type } from '../../schema/type.ts'
+} from '../../platform/protocol/errors.ts'
+import { UNCACHED } from '../../platform/protocol/primitives.ts'
+import { Type } from '../../platform/schema/type.ts'
 import { HandlerReadContext, type HandlerDependencies } from '../pipeline/handler-context.ts'
 import { defineMethod, type Method } from '../pipeline/method.ts'
 import { noteHidden, type RequestContext } from '../pipeline/request-context.ts'

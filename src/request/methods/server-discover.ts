@@ -2,11 +2,11 @@
 
 import { createResultWriter } from '../../catalog/compiled/results/result-json.ts'
 import { toExtensions, toPublicVersion, type Snapshot } from '../../catalog/compiled/snapshot.ts'
-import { toServerCapabilities } from '../../protocol/capabilities.ts'
-import { META_CATALOG_VERSION } from '../../protocol/envelope.ts'
-import type { ListName } from '../../protocol/notifications.ts'
-import { CURRENT_REVISION, SUPPORTED_REVISIONS } from '../../protocol/revisions.ts'
-import { Type } from '../../schema/type.ts'
+import { toServerCapabilities } from '../../platform/protocol/capabilities.ts'
+import { META_CATALOG_VERSION } from '../../platform/protocol/envelope.ts'
+import type { ListName } from '../../platform/protocol/notifications.ts'
+import { CURRENT_REVISION, SUPPORTED_REVISIONS } from '../../platform/protocol/revisions.ts'
+import { Type } from '../../platform/schema/type.ts'
 import { defineMethod, type Method } from '../pipeline/method.ts'
 
 export interface DiscoverDependencies {

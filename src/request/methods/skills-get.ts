@@ -4,8 +4,8 @@ import { quote } from '../../base/words.ts'
 import type { CompiledSkill } from '../../catalog/compiled/definitions/compile-skill.ts'
 import { scopesToSee } from '../../catalog/compiled/scopes/access-rule.ts'
 import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
-import { invalidParams } from '../../protocol/errors.ts'
-import { Type } from '../../schema/type.ts'
+import { invalidParams } from '../../platform/protocol/errors.ts'
+import { Type } from '../../platform/schema/type.ts'
 import { defineMethod, type Method } from '../pipeline/method.ts'
 
 /** The entry is that of the list, so that it is kept as long, and by the same caches. */

@@ -1,22 +1,22 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
 
-import { ownerOf } from '../../access/principal.ts'
-import { hasExpired, type TokenWatch } from '../../access/token-watch.ts'
+import { ownerOf } from '../../platform/access/principal.ts'
+import { hasExpired, type TokenWatch } from '../../platform/access/token-watch.ts'
 import { checkSubscribableUris } from '../../catalog/compiled/resources/uri.ts'
 import type { ResultWriter } from '../../catalog/compiled/results/result-json.ts'
 import type { ScopeGroups } from '../../catalog/compiled/scopes/scope-groups.ts'
 import type { View } from '../../catalog/compiled/view.ts'
-import type { OpenStreams } from '../../limits/open-streams.ts'
-import { tokenExpired } from '../../protocol/errors.ts'
-import { toResultResponse, type RequestId } from '../../protocol/json-rpc.ts'
+import type { OpenStreams } from '../../platform/limits/open-streams.ts'
+import { tokenExpired } from '../../platform/protocol/errors.ts'
+import { toResultResponse, type RequestId } from '../../platform/protocol/json-rpc.ts'
 import {
   acknowledgedNotification, askedLists, listChangedNotification, resourceUpdatedNotification,
   subscriptionMeta, taskNotification, toListFilter, type ListName, type SubscriptionFilter
-} from '../../protocol/notifications.ts'
-import { TASKS_CAPABILITY } from '../../protocol/tasks.ts'
-import { Type } from '../../schema/type.ts'
-import { Subscription, type StreamMessages } from '../../store/changes/subscription.ts'
-import type { Subscriptions } from '../../store/changes/subscriptions.ts'
+} from '../../platform/protocol/notifications.ts'
+import { TASKS_CAPABILITY } from '../../platform/protocol/tasks.ts'
+import { Type } from '../../platform/schema/type.ts'
+import { Subscription, type StreamMessages } from '../../platform/store/changes/subscription.ts'
+import type { Subscriptions } from '../../platform/store/changes/subscriptions.ts'
 import { defineMethod, type Method, type StreamOpening } from '../pipeline/method.ts'
 import type { TaskFollowers } from '../pipeline/seams.ts'
 

@@ -1,12 +1,12 @@
 // The caller of a request and the outlet for its answer. The pipeline knows nothing else of a transport.
 
-import type { Principal } from '../../access/principal.ts'
-import type { Sender } from '../../limits/holder.ts'
-import type { Envelope } from '../../protocol/envelope.ts'
-import type { ProtocolError } from '../../protocol/errors.ts'
-import type { LogLevel } from '../../protocol/log-levels.ts'
-import type { Progress } from '../../protocol/notifications.ts'
-import type { MessageSink } from '../../store/changes/message-sink.ts'
+import type { Principal } from '../../platform/access/principal.ts'
+import type { Sender } from '../../platform/limits/holder.ts'
+import type { Envelope } from '../../platform/protocol/envelope.ts'
+import type { ProtocolError } from '../../platform/protocol/errors.ts'
+import type { LogLevel } from '../../platform/protocol/log-levels.ts'
+import type { Progress } from '../../platform/protocol/notifications.ts'
+import type { MessageSink } from '../../platform/store/changes/message-sink.ts'
 import type { Watcher } from './lifetimes.ts'
 
 /** The part of the service's log that a request uses. */

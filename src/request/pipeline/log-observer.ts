@@ -1,7 +1,7 @@
 // Writes one line to the log for each request: its method, its subject and its ending. Only the author of a
 // catalog sees its arguments and its result.
 
-import { EarlierFailure, INTERNAL_ERROR } from '../../protocol/errors.ts'
+import { EarlierFailure, INTERNAL_ERROR } from '../../platform/protocol/errors.ts'
 import type { RequestLog } from './caller.ts'
 import { ClientGone, ServiceClosing } from './lifetime.ts'
 import {

@@ -1,10 +1,10 @@
 // Observers: told of each request. The log is one; metrics, traces and an audit trail fit the same interface.
 
-import type { Principal } from '../../access/principal.ts'
+import type { Principal } from '../../platform/access/principal.ts'
 import type { AuditRule } from '../../catalog/compiled/definitions/audit-rule.ts'
 import type { ActsAs } from '../../catalog/compiled/upstreams/compile-upstream.ts'
-import type { Sender } from '../../limits/holder.ts'
-import { INTERNAL_ERROR, LimitReached, type ProtocolError } from '../../protocol/errors.ts'
+import type { Sender } from '../../platform/limits/holder.ts'
+import { INTERNAL_ERROR, LimitReached, type ProtocolError } from '../../platform/protocol/errors.ts'
 import { HandlerTimeout } from './lifetime.ts'
 
 /** Why an HTTP request reached no method, and what its client sent: cut, and only printable characters. */

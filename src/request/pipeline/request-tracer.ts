@@ -1,8 +1,8 @@
 // The interface of traces. A service without traces has no tracer, and a request costs nothing for it.
 
-import type { Handles } from '../../author/handles.ts'
+import type { Handles } from '../../platform/author/handles.ts'
 import type { UpstreamSpan } from '../../catalog/compiled/upstreams/open-upstream.ts'
-import type { Request } from '../../protocol/json-rpc.ts'
+import type { Request } from '../../platform/protocol/json-rpc.ts'
 import type { Caller, RequestHeaders } from './caller.ts'
 import type { Ending, Observed } from './observer.ts'
 

@@ -1,10 +1,12 @@
 // Runs a call of a tool with `dedupe` once: its repetitions get the first answer.
 
-import { isToolError, ToolError } from '../../author/tool-error.ts'
-import { isUpstreamOutage } from '../../author/upstream-error.ts'
+import { isToolError, ToolError } from '../../platform/author/tool-error.ts'
+import { isUpstreamOutage } from '../../platform/author/upstream-error.ts'
 import { timers } from '../../base/time.ts'
-import { KeyReused, LEASE_MS, type FirstAnswers, type FirstRun } from '../../store/records/first-answers.ts'
-import { isOutage } from '../../store/records/handle-kind.ts'
+import {
+  KeyReused, LEASE_MS, type FirstAnswers, type FirstRun
+} from '../../platform/store/records/first-answers.ts'
+import { isOutage } from '../../platform/store/records/handle-kind.ts'
 import { HandlerTimeout } from './lifetime.ts'
 import type { RequestContext } from './request-context.ts'
 import { untilStopped } from './run-handler.ts'

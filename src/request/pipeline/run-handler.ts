@@ -1,8 +1,8 @@
 // Runs handlers of the catalog within the lifetime of their request, with or without questions to the client.
 
-import { ownerOf } from '../../access/principal.ts'
+import { ownerOf } from '../../platform/access/principal.ts'
 import type { JsonText } from '../../catalog/compiled/results/large-json.ts'
-import { Type, type ObjectOf } from '../../schema/type.ts'
+import { Type, type ObjectOf } from '../../platform/schema/type.ts'
 import type { InputRound, RoundRequest } from '../questions/input-round.ts'
 import type { RequestContext } from './request-context.ts'
 

@@ -1,6 +1,6 @@
 // Runs a tool, for `tools/call` and for tasks: within its round and its time limit, to a result as JSON.
 
-import { isToolError } from '../../author/tool-error.ts'
+import { isToolError } from '../../platform/author/tool-error.ts'
 import type { Catalog } from '../../catalog/compiled/catalog.ts'
 import type { CompiledTool, DedupeRule } from '../../catalog/compiled/definitions/compile-tool.ts'
 import { writeJson, type JsonText } from '../../catalog/compiled/results/large-json.ts'
@@ -9,8 +9,8 @@ import {
   errorResult, isErrorOutput, outputResult, toolErrorResult
 } from '../../catalog/compiled/results/tool-result-json.ts'
 import { NotAllowed } from '../../catalog/compiled/scopes/run-authorized.ts'
-import { LimitReached, taskChanged, unknownTool } from '../../protocol/errors.ts'
-import { isObject } from '../../protocol/json-rpc.ts'
+import { LimitReached, taskChanged, unknownTool } from '../../platform/protocol/errors.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
 import { JournalMismatch, type InputRound } from '../questions/input-round.ts'
 import { HandlerContext, UndoHandlerContext, type HandlerDependencies } from './handler-context.ts'
 import { HandlerTimeout } from './lifetime.ts'

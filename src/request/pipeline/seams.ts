@@ -1,10 +1,10 @@
 // The interfaces of what other rooms do for requests: limits, tasks and large files.
 
-import type { Principal } from '../../access/principal.ts'
-import type { Files } from '../../author/files.ts'
+import type { Principal } from '../../platform/access/principal.ts'
+import type { Files } from '../../platform/author/files.ts'
 import type { CompiledTool } from '../../catalog/compiled/definitions/compile-tool.ts'
-import type { Sender } from '../../limits/holder.ts'
-import type { MessageSink } from '../../store/changes/message-sink.ts'
+import type { Sender } from '../../platform/limits/holder.ts'
+import type { MessageSink } from '../../platform/store/changes/message-sink.ts'
 import type { InputRound, Journal, Relay } from '../questions/input-round.ts'
 import type { Caller, Outlet } from './caller.ts'
 import type { Lifetime } from './lifetime.ts'

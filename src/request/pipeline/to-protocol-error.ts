@@ -1,10 +1,10 @@
 // Turns any error into the error for the client. The client learns what happened; the log has the cause.
 
-import { isToolError } from '../../author/tool-error.ts'
+import { isToolError } from '../../platform/author/tool-error.ts'
 import {
   handlerRefused, internalError, ProtocolError, requestCancelled, requestTimedOut, stateUnavailable
-} from '../../protocol/errors.ts'
-import { StoreUnavailable } from '../../store/records/state-store.ts'
+} from '../../platform/protocol/errors.ts'
+import { StoreUnavailable } from '../../platform/store/records/state-store.ts'
 import { ClientGone, HandlerTimeout, ServiceClosing } from './lifetime.ts'
 
 /** @param requestId the id of the request in the log. The client of an internal error receives it. */

@@ -4,7 +4,7 @@ import type { ActsAs } from '../../catalog/compiled/upstreams/compile-upstream.t
 import type {
   AbortCall, UpstreamCaller, UpstreamLog, UpstreamSpan
 } from '../../catalog/compiled/upstreams/open-upstream.ts'
-import type { Sender } from '../../limits/holder.ts'
+import type { Sender } from '../../platform/limits/holder.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { UpstreamUse } from './observer.ts'
 import type { RequestTrace } from './request-tracer.ts'

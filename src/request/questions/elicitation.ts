@@ -1,10 +1,10 @@
 // Questions for the client's user.
 // https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
 
-import { isObject } from '../../protocol/json-rpc.ts'
-import type { Verdict } from '../../schema/check.ts'
-import { checkOf } from '../../schema/reader.ts'
-import { Type } from '../../schema/type.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import type { Verdict } from '../../platform/schema/check.ts'
+import { checkOf } from '../../platform/schema/reader.ts'
+import { Type } from '../../platform/schema/type.ts'
 import { Forms, type Form } from './form.ts'
 import {
   type Answer, findJsonProblem, type ReportQuestionProblem, type ToQuestion, toRequestJson, toUnchangedAnswer

@@ -1,12 +1,12 @@
 // The schemas that a form may have: a flat object of a few kinds of field.
 // https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema
 
-import { isObject } from '../../protocol/json-rpc.ts'
-import type { JsonSchema } from '../../protocol/primitives.ts'
-import type { Verdict } from '../../schema/check.ts'
-import type { JsonSchemaCheck } from '../../schema/json-schema.ts'
-import { checkOf } from '../../schema/reader.ts'
-import { Type, type Members } from '../../schema/type.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import type { JsonSchema } from '../../platform/protocol/primitives.ts'
+import type { Verdict } from '../../platform/schema/check.ts'
+import type { JsonSchemaCheck } from '../../platform/schema/json-schema.ts'
+import { checkOf } from '../../platform/schema/reader.ts'
+import { Type, type Members } from '../../platform/schema/type.ts'
 
 interface FieldKind {
   readonly keywords: readonly string[]

@@ -2,12 +2,12 @@
 
 import { toWellFormedJson } from '../../base/text.ts'
 import { messageOf } from '../../base/words.ts'
-import { isObject } from '../../protocol/json-rpc.ts'
-import type { JsonSchema } from '../../protocol/primitives.ts'
-import type { Check } from '../../schema/check.ts'
-import { createSchemaCompiler, SchemaError } from '../../schema/json-schema.ts'
-import { findSchemaProblems } from '../../schema/schema-limits.ts'
-import { isStandardSchema, toCheck, toJsonSchema } from '../../schema/standard-schema.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import type { JsonSchema } from '../../platform/protocol/primitives.ts'
+import type { Check } from '../../platform/schema/check.ts'
+import { createSchemaCompiler, SchemaError } from '../../platform/schema/json-schema.ts'
+import { findSchemaProblems } from '../../platform/schema/schema-limits.ts'
+import { isStandardSchema, toCheck, toJsonSchema } from '../../platform/schema/standard-schema.ts'
 import { findFormProblems, toFormSchema } from './form-schema.ts'
 
 export interface Form {

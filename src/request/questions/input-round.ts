@@ -1,7 +1,7 @@
 // A round of a request that may ask its client for input, and the journal of a request that is a task.
 
-import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
-import type { ClientCapabilities } from '../../protocol/capabilities.ts'
+import type { AnswersOf, InputRequest } from '../../platform/author/input-request.ts'
+import type { ClientCapabilities } from '../../platform/protocol/capabilities.ts'
 
 export interface InputRound {
   /**

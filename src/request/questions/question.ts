@@ -1,6 +1,6 @@
 // A question of a handler: the input request for the client, and the reading of the response.
 
-import type { ClientCapabilities } from '../../protocol/capabilities.ts'
+import type { ClientCapabilities } from '../../platform/protocol/capabilities.ts'
 
 /** The limit of nesting of a value that travels through the client. */
 const MAX_DEPTH = 64

@@ -1,9 +1,9 @@
 // Turns the input requests of authors into questions.
 
-import type { InputKind, InputRequest } from '../../author/input-request.ts'
-import { isObject } from '../../protocol/json-rpc.ts'
-import { checkOf } from '../../schema/reader.ts'
-import { Type } from '../../schema/type.ts'
+import type { InputKind, InputRequest } from '../../platform/author/input-request.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import { checkOf } from '../../platform/schema/reader.ts'
+import { Type } from '../../platform/schema/type.ts'
 import { toFormQuestion, toUrlQuestion } from './elicitation.ts'
 import {
   toUnchangedAnswer, toRequestJson, type ReportQuestionProblem, type Question, type ToQuestion

@@ -3,9 +3,9 @@
 
 import { hash } from 'node:crypto'
 import { stringify } from 'safe-stable-stringify'
-import { invalidParams } from '../../protocol/errors.ts'
-import { isObject } from '../../protocol/json-rpc.ts'
-import type { Sealer } from '../../store/sealing/sealer.ts'
+import { invalidParams } from '../../platform/protocol/errors.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import type { Sealer } from '../../platform/store/sealing/sealer.ts'
 import type { RequestState, RoundBinding } from './input-round.ts'
 
 const PURPOSE = 'request state'

@@ -1,7 +1,7 @@
 // Runs a step of a handler. Repeats it after an error, and limits the time of each attempt.
 
-import type { StepOptions } from '../../author/context.ts'
-import { isToolError } from '../../author/tool-error.ts'
+import type { StepOptions } from '../../platform/author/context.ts'
+import { isToolError } from '../../platform/author/tool-error.ts'
 import { retry } from '../../base/retry.ts'
 import { timers } from '../../base/time.ts'
 import { Suspended } from './input-round.ts'

@@ -1,10 +1,10 @@
 // Questions for the client's model: their shapes, and those of the responses.
 // https://modelcontextprotocol.io/specification/2026-07-28/client/sampling
 
-import type { CapabilitySettings } from '../../protocol/capabilities.ts'
-import { isObject } from '../../protocol/json-rpc.ts'
-import { checkOf } from '../../schema/reader.ts'
-import { Type } from '../../schema/type.ts'
+import type { CapabilitySettings } from '../../platform/protocol/capabilities.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import { checkOf } from '../../platform/schema/reader.ts'
+import { Type } from '../../platform/schema/type.ts'
 import {
   findJsonProblem, type ReportQuestionProblem, type ToQuestion, toRequestJson, toUnchangedAnswer
 } from './question.ts'

@@ -2,13 +2,13 @@
 // the client keeps the state. It is sealed.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
 
-import type { AnswersOf, InputRequest } from '../../author/input-request.ts'
+import type { AnswersOf, InputRequest } from '../../platform/author/input-request.ts'
 import { applyTo } from '../../base/apply-to.ts'
 import { clock } from '../../base/time.ts'
-import { findMissingCapabilities, mergeCapabilities } from '../../protocol/capabilities.ts'
-import { invalidParams, missingClientCapability } from '../../protocol/errors.ts'
-import { isObject } from '../../protocol/json-rpc.ts'
-import type { Sealer } from '../../store/sealing/sealer.ts'
+import { findMissingCapabilities, mergeCapabilities } from '../../platform/protocol/capabilities.ts'
+import { invalidParams, missingClientCapability } from '../../platform/protocol/errors.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import type { Sealer } from '../../platform/store/sealing/sealer.ts'
 import type { OrderOptions, InputRound, RequestState, RoundRequest, Wait } from './input-round.ts'
 import type { Answer, Question } from './question.ts'
 import { readQuestions } from './questions.ts'

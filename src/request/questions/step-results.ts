@@ -1,9 +1,9 @@
 // The results and the failures of steps, as JSON. A task keeps failures too: its handler may have caught one
 // and gone on, and must come to it again when it runs again.
 
-import { isToolError, ToolError } from '../../author/tool-error.ts'
+import { isToolError, ToolError } from '../../platform/author/tool-error.ts'
 import { clip, toError } from '../../base/words.ts'
-import { isObject } from '../../protocol/json-rpc.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
 
 /** The longest message of a failure that is kept. */
 const MAX_MESSAGE_LENGTH = 1000

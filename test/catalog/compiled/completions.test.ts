@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { ANONYMOUS } from '../../../src/access/principal.ts'
+import { ANONYMOUS } from '../../../src/platform/access/principal.ts'
 import {
   clipCompletion, complete, isCompletionSource, rankCompletions
 } from '../../../src/catalog/compiled/lists/completions.ts'

@@ -1,7 +1,7 @@
 // A catalog with hidden and challenging primitives of every kind, and the same catalog without what a caller
 // may not see.
 
-import type { Authenticator } from '../../../src/access/authentication.ts'
+import type { Authenticator } from '../../../src/platform/access/authentication.ts'
 import type { Files } from '../../helpers/catalog-folder.ts'
 import { scopesOf } from './scoped-catalog.ts'
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import {
   findMirroredParams, mirroredFields
 } from '../../../src/catalog/compiled/definitions/mirrored-params.ts'
-import type { JsonSchema } from '../../../src/protocol/primitives.ts'
+import type { JsonSchema } from '../../../src/platform/protocol/primitives.ts'
 
 function find (schema: JsonSchema) {
   const problems: string[] = []

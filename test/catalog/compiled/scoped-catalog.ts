@@ -1,7 +1,7 @@
 // A catalog whose primitives need scopes, and callers with the scopes of their Authorization header.
 
 import type { FastifyInstance } from 'fastify'
-import type { Authenticator } from '../../../src/access/authentication.ts'
+import type { Authenticator } from '../../../src/platform/access/authentication.ts'
 import type { Files } from '../../helpers/catalog-folder.ts'
 import { send, type Message } from '../../helpers/request.ts'
 

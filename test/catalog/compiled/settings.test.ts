@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createApp } from '../../../src/app.ts'
+import { createApp } from '../../../src/app/app.ts'
 import { CatalogCompiler } from '../../../src/catalog/compiled/compile-catalog.ts'
 import { CatalogError, type Problem } from '../../../src/catalog/compiled/problem.ts'
 import { openCatalogFolder } from '../../../src/catalog/folder/catalog-folder.ts'
@@ -13,7 +13,7 @@ import { toolModule, writeCatalog, writeInPlace, type Files } from '../../helper
 import { createReadableLog } from '../../helpers/log.ts'
 import { QUIET } from '../../helpers/quiet-options.ts'
 import { send } from '../../helpers/request.ts'
-import { open } from '../../testing/open.ts'
+import { open } from '../../programs/testing/open.ts'
 
 const SECRET = 'do-not-quote-me'
 

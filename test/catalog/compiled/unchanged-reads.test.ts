@@ -3,11 +3,11 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import type { ResourceOutput } from '../../../src/author/define-resource.ts'
+import type { ResourceOutput } from '../../../src/platform/author/define-resource.ts'
 import { readResult } from '../../../src/catalog/compiled/results/read-result.ts'
 import { createResultWriter } from '../../../src/catalog/compiled/results/result-json.ts'
 import { UnchangedReads } from '../../../src/catalog/compiled/results/unchanged-reads.ts'
-import { UNCACHED } from '../../../src/protocol/primitives.ts'
+import { UNCACHED } from '../../../src/platform/protocol/primitives.ts'
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')

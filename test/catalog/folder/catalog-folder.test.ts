@@ -1,7 +1,7 @@
 import { symlink } from 'node:fs/promises'
 import { basename, relative } from 'node:path'
 import t, { type Test } from 'tap'
-import { createApp } from '../../../src/app.ts'
+import { createApp } from '../../../src/app/app.ts'
 import { openCatalogFolder } from '../../../src/catalog/folder/catalog-folder.ts'
 import * as trivet from '../../../src/index.ts'
 import { buildApp } from '../../helpers/app.ts'

@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createService, type Service } from '../../../src/app.ts'
+import { createService, type Service } from '../../../src/app/app.ts'
 import { createLoadGuard } from '../../../src/catalog/compiled/load-guard.ts'
 import { toolModule, writeCatalog, writeInPlace, type Files } from '../../helpers/catalog-folder.ts'
 import { until } from '../../helpers/deadline.ts'

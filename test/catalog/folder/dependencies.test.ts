@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { createService } from '../../../src/app.ts'
+import { createService } from '../../../src/app/app.ts'
 import { createLoadGuard } from '../../../src/catalog/compiled/load-guard.ts'
 import { CatalogError, type Problem } from '../../../src/catalog/compiled/problem.ts'
 import { listen } from '../../helpers/app.ts'

@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { createApp } from '../../../src/app.ts'
+import { createApp } from '../../../src/app/app.ts'
 import { buildApp } from '../../helpers/app.ts'
 import { writeCatalog, type Files } from '../../helpers/catalog-folder.ts'
 import { problemsOf } from '../../helpers/load-catalog.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { createApp, type AppOptions } from '../../../src/app.ts'
+import { createApp, type AppOptions } from '../../../src/app/app.ts'
 import { listen } from '../../helpers/app.ts'
 import {
   toolModule, writeByRename, writeCatalog, writeInPlace, writeVolume, type Files

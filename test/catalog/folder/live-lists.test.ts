@@ -6,9 +6,9 @@ import type { LiveListsOptions } from '../../../src/catalog/folder/live/live-lis
 import {
   defineResource, defineResourceTemplate, defineTool, type ListedResource, type ResourceTemplateOptions
 } from '../../../src/index.ts'
-import { createLegacySnapshots } from '../../../src/legacy/sessions/snapshots.ts'
-import type { ChangeEvent } from '../../../src/store/changes/change-event.ts'
-import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
+import { createLegacySnapshots } from '../../../src/edges/legacy/sessions/snapshots.ts'
+import type { ChangeEvent } from '../../../src/platform/store/changes/change-event.ts'
+import { createLocalBroadcast } from '../../../src/platform/store/changes/local-broadcast.ts'
 import { until } from '../../helpers/deadline.ts'
 import { EMPTY_CONTENTS } from '../../helpers/empty-contents.ts'
 import { createReadableLog, type ReadableLog } from '../../helpers/log.ts'

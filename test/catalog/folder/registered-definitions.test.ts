@@ -2,7 +2,7 @@
 
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { createService } from '../../../src/app.ts'
+import { createService } from '../../../src/app/app.ts'
 import { buildApp } from '../../helpers/app.ts'
 import { toolModule, writeCatalog, writeInPlace, type Files } from '../../helpers/catalog-folder.ts'
 import { until } from '../../helpers/deadline.ts'

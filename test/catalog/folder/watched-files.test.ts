@@ -8,7 +8,7 @@ import { openCatalogFolder } from '../../../src/catalog/folder/catalog-folder.ts
 import { isPart } from '../../../src/catalog/folder/catalog-parts.ts'
 import { openLiveCatalog } from '../../../src/catalog/folder/live/live-catalog.ts'
 import * as trivet from '../../../src/index.ts'
-import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
+import { createLocalBroadcast } from '../../../src/platform/store/changes/local-broadcast.ts'
 import { toolModule, writeCatalog, writeInPlace, type Files } from '../../helpers/catalog-folder.ts'
 import { until } from '../../helpers/deadline.ts'
 import { createReadableLog, type ReadableLog } from '../../helpers/log.ts'

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { toMembers } from '../../../src/ops/audit/audit-observer.ts'
-import { invalidRequest } from '../../../src/protocol/errors.ts'
+import { invalidRequest } from '../../../src/platform/protocol/errors.ts'
 import type { Ending, Observed } from '../../../src/request/pipeline/observer.ts'
 
 const ODD = 'a"b\\c\n\u2028é😀'

@@ -4,12 +4,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import type { AppOptions } from '../../../src/app.ts'
+import type { AppOptions } from '../../../src/app/app.ts'
 import { buildApp } from '../../helpers/app.ts'
 import { toolModule, type Files } from '../../helpers/catalog-folder.ts'
 import { makeFolder } from '../../helpers/folder.ts'
 import { send, type Message, type RequestParts } from '../../helpers/request.ts'
-import { openProtectedApp } from '../../http/protected-app.ts'
+import { openProtectedApp } from '../../edges/http/protected-app.ts'
 
 const CAN_ANSWER = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } }
 const SCHEMA = "inputSchema: { type: 'object', properties: { query: {}, password: {}, " +

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createSealer } from '../../../src/store/sealing/sealer.ts'
+import { createSealer } from '../../../src/platform/store/sealing/sealer.ts'
 import { redact } from '../../../src/ops/audit/redaction.ts'
 
 const NONE: ReadonlySet<string> = new Set()

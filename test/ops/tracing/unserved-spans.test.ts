@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { createStaticToken } from '../../../src/access/static-token-file.ts'
+import { createStaticToken } from '../../../src/platform/access/static-token-file.ts'
 import { toolModule, writeCatalog } from '../../helpers/catalog-folder.ts'
 import { until } from '../../helpers/deadline.ts'
 import { startOtlpReceiver } from '../../servers/otlp-receiver.ts'

@@ -1,7 +1,7 @@
 // Apps on the wire: the capability, the list, the read, and what callers without a scope get.
 
 import t from 'tap'
-import type { Authenticator } from '../../../src/access/authentication.ts'
+import type { Authenticator } from '../../../src/platform/access/authentication.ts'
 import { buildApp, listen } from '../../helpers/app.ts'
 import { toolModule, type Files } from '../../helpers/catalog-folder.ts'
 import { send } from '../../helpers/request.ts'

@@ -1,7 +1,7 @@
 // `ctx.notify.listChanged`, from a tool on one replica to the clients that listen.
 
 import t, { type Test } from 'tap'
-import { createApp } from '../../../src/app.ts'
+import { createApp } from '../../../src/app/app.ts'
 import { listen } from '../../helpers/app.ts'
 import { toolModule, writeCatalog } from '../../helpers/catalog-folder.ts'
 import { until } from '../../helpers/deadline.ts'

@@ -1,7 +1,7 @@
 // The line of a request: the same from a logger and from the faster form.
 
 import t from 'tap'
-import { methodNotFound } from '../../../src/protocol/errors.ts'
+import { methodNotFound } from '../../../src/platform/protocol/errors.ts'
 import { HandlerTimeout } from '../../../src/request/pipeline/lifetime.ts'
 import { createLogObserver } from '../../../src/request/pipeline/log-observer.ts'
 import type { Ending, Observed } from '../../../src/request/pipeline/observer.ts'

@@ -1,10 +1,12 @@
 // The order of the checks, and the seams of the pipeline. Methods, outlets and observers are test doubles.
 
 import t, { type Test } from 'tap'
-import { ANONYMOUS } from '../../../src/access/principal.ts'
-import { ToolError } from '../../../src/author/tool-error.ts'
+import { ANONYMOUS } from '../../../src/platform/access/principal.ts'
+import { ToolError } from '../../../src/platform/author/tool-error.ts'
 import { LargeJson } from '../../../src/catalog/compiled/results/large-json.ts'
-import { invalidParams, missingClientCapability, ProtocolError } from '../../../src/protocol/errors.ts'
+import {
+  invalidParams, missingClientCapability, ProtocolError
+} from '../../../src/platform/protocol/errors.ts'
 import type { Caller, Outlet } from '../../../src/request/pipeline/caller.ts'
 import { Lifetimes } from '../../../src/request/pipeline/lifetimes.ts'
 import {
@@ -16,8 +18,8 @@ import {
 import { Pipeline } from '../../../src/request/pipeline/pipeline.ts'
 import type { RequestTrace, RequestTracer } from '../../../src/request/pipeline/request-tracer.ts'
 import type { Limiter, ResultRoom } from '../../../src/request/pipeline/seams.ts'
-import { Type } from '../../../src/schema/type.ts'
-import type { MessageSink } from '../../../src/store/changes/message-sink.ts'
+import { Type } from '../../../src/platform/schema/type.ts'
+import type { MessageSink } from '../../../src/platform/store/changes/message-sink.ts'
 import { writeCatalog } from '../../helpers/catalog-folder.ts'
 import { loadSnapshot } from '../../helpers/load-catalog.ts'
 
@@ -289,8 +291,8 @@ t.test('traces each request, and tells the observers the id of its trace', async
 
 t.test('every method that is served says all of itself (29, 30)', async (t: Test) => {
   const { createMethods } = await import('../../../src/request/methods/method-list.ts')
-  const { createTaskMethods } = await import('../../../src/tasks/methods.ts')
-  const { createLegacyMethods } = await import('../../../src/legacy/methods/session-methods.ts')
+  const { createTaskMethods } = await import('../../../src/features/tasks/methods.ts')
+  const { createLegacyMethods } = await import('../../../src/edges/legacy/methods/session-methods.ts')
   // They are only looked at.
   const nothing: never = undefined as never
   const methods = [

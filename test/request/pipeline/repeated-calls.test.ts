@@ -2,8 +2,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { Principal } from '../../../src/access/principal.ts'
-import type { AppOptions } from '../../../src/app.ts'
+import type { Principal } from '../../../src/platform/access/principal.ts'
+import type { AppOptions } from '../../../src/app/app.ts'
 import { buildApp } from '../../helpers/app.ts'
 import { toolModule, type Files } from '../../helpers/catalog-folder.ts'
 import { GATES } from '../../helpers/gates.ts'

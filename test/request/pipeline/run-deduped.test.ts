@@ -2,8 +2,8 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { ANONYMOUS } from '../../../src/access/principal.ts'
-import { ToolError } from '../../../src/author/tool-error.ts'
+import { ANONYMOUS } from '../../../src/platform/access/principal.ts'
+import { ToolError } from '../../../src/platform/author/tool-error.ts'
 import {
   ClientGone, HandlerTimeout, Lifetime, RequestCancelled
 } from '../../../src/request/pipeline/lifetime.ts'
@@ -11,11 +11,11 @@ import type { RequestContext } from '../../../src/request/pipeline/request-conte
 import { runDeduped } from '../../../src/request/pipeline/run-deduped.ts'
 import { runHandler } from '../../../src/request/pipeline/run-handler.ts'
 import { toProtocolError } from '../../../src/request/pipeline/to-protocol-error.ts'
-import { createMemoryStateStore } from '../../../src/store/backends/memory/state-store.ts'
+import { createMemoryStateStore } from '../../../src/platform/store/backends/memory/state-store.ts'
 import {
   createFirstAnswers, type FirstAnswers, type FirstRun
-} from '../../../src/store/records/first-answers.ts'
-import { StoreUnavailable } from '../../../src/store/records/state-store.ts'
+} from '../../../src/platform/store/records/first-answers.ts'
+import { StoreUnavailable } from '../../../src/platform/store/records/state-store.ts'
 
 function toRequest () {
   const lifetime = new Lifetime()

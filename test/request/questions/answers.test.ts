@@ -1,6 +1,6 @@
 import t from 'tap'
 import { z } from 'zod'
-import { elicit, roots } from '../../../src/author/input-request.ts'
+import { elicit, roots } from '../../../src/platform/author/input-request.ts'
 import type { InputRound } from '../../../src/request/questions/input-round.ts'
 import { InputRequired } from '../../../src/request/questions/round-state.ts'
 import { alice, askName, capital, color, name, page, paris, red } from './question-examples.ts'

@@ -1,6 +1,6 @@
 // Asks one question in a round.
 
-import { elicit, type InputRequest } from '../../../src/author/input-request.ts'
+import { elicit, type InputRequest } from '../../../src/platform/author/input-request.ts'
 import { InputRequired } from '../../../src/request/questions/round-state.ts'
 import { createRounds, runRound } from './rounds.ts'
 

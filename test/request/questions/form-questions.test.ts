@@ -1,5 +1,5 @@
 import t from 'tap'
-import { elicit, type InputRequest } from '../../../src/author/input-request.ts'
+import { elicit, type InputRequest } from '../../../src/platform/author/input-request.ts'
 import { form, paramsOf, problemOf, rounds } from './asking.ts'
 import { runRound } from './rounds.ts'
 

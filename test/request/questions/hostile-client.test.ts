@@ -4,11 +4,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import { elicit, roots, sample } from '../../../src/author/input-request.ts'
-import { ProtocolError } from '../../../src/protocol/errors.ts'
+import { elicit, roots, sample } from '../../../src/platform/author/input-request.ts'
+import { ProtocolError } from '../../../src/platform/protocol/errors.ts'
 import type { InputRound } from '../../../src/request/questions/input-round.ts'
 import { InputRequired } from '../../../src/request/questions/round-state.ts'
-import { createSchemaCompiler } from '../../../src/schema/json-schema.ts'
+import { createSchemaCompiler } from '../../../src/platform/schema/json-schema.ts'
 import { BINDING, createRounds, runRound } from './rounds.ts'
 
 const rounds = createRounds()

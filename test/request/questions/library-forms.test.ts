@@ -4,7 +4,7 @@ import t from 'tap'
 import { Type } from 'typebox'
 import * as v from 'valibot'
 import { z } from 'zod'
-import { elicit } from '../../../src/author/input-request.ts'
+import { elicit } from '../../../src/platform/author/input-request.ts'
 import { paramsOf, problemOf } from './asking.ts'
 
 t.test('a schema of a library is sent with the keywords of forms only (226)', async (t) => {

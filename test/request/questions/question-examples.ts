@@ -1,6 +1,6 @@
 // Questions and answers of the tests.
 
-import { elicit, sample } from '../../../src/author/input-request.ts'
+import { elicit, sample } from '../../../src/platform/author/input-request.ts'
 import type { InputRound } from '../../../src/request/questions/input-round.ts'
 
 export const name = elicit.form({

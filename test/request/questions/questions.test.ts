@@ -1,5 +1,5 @@
 import t from 'tap'
-import { elicit, roots } from '../../../src/author/input-request.ts'
+import { elicit, roots } from '../../../src/platform/author/input-request.ts'
 import { ask, form, paramsOf, problemOf, rounds } from './asking.ts'
 import { runRound } from './rounds.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { InputRound, RoundBinding } from '../../../src/request/questions/input-round.ts'
-import { createSealer } from '../../../src/store/sealing/sealer.ts'
+import { createSealer } from '../../../src/platform/store/sealing/sealer.ts'
 import { alice, askName, color, name, red } from './question-examples.ts'
 import { BINDING, createRounds, runRound, TTL_MS } from './rounds.ts'
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { elicit } from '../../../src/author/input-request.ts'
+import { elicit } from '../../../src/platform/author/input-request.ts'
 import type { InputRound } from '../../../src/request/questions/input-round.ts'
 import { alice, capital, color, name, page, paris, red } from './question-examples.ts'
 import { converse, createRounds, runRound } from './rounds.ts'

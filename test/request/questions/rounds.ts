@@ -1,12 +1,12 @@
 // Runs a handler as a request does: once for each round.
 
-import type { ClientCapabilities } from '../../../src/protocol/capabilities.ts'
+import type { ClientCapabilities } from '../../../src/platform/protocol/capabilities.ts'
 import type { InputRound, RoundBinding, RoundRequest } from '../../../src/request/questions/input-round.ts'
 import { InputRequired } from '../../../src/request/questions/round-state.ts'
 import {
   SealedInputRound, type SealedRoundOptions
 } from '../../../src/request/questions/sealed-input-round.ts'
-import { createSealer } from '../../../src/store/sealing/sealer.ts'
+import { createSealer } from '../../../src/platform/store/sealing/sealer.ts'
 import { checkInputRequired } from './wire-shapes.ts'
 
 const EVERYTHING: ClientCapabilities = {

@@ -1,10 +1,10 @@
 // Which errors of a step are tried again.
 
 import t from 'tap'
-import { ToolError } from '../../../src/author/tool-error.ts'
+import { ToolError } from '../../../src/platform/author/tool-error.ts'
 import { runStep } from '../../../src/request/questions/run-step.ts'
-import { isOutage, toHandleError } from '../../../src/store/records/handle-kind.ts'
-import { StoreUnavailable } from '../../../src/store/records/state-store.ts'
+import { isOutage, toHandleError } from '../../../src/platform/store/records/handle-kind.ts'
+import { StoreUnavailable } from '../../../src/platform/store/records/state-store.ts'
 import { VirtualTime } from '../../helpers/virtual-time.ts'
 
 const outage = toHandleError({ kind: 'basket' } as never, new StoreUnavailable(new Error('away')))

@@ -1,7 +1,7 @@
 import t from 'tap'
 import {
   sample, type InputRequest, type SampleOptions, type SamplingMessage
-} from '../../../src/author/input-request.ts'
+} from '../../../src/platform/author/input-request.ts'
 import { paramsOf, problemOf } from './asking.ts'
 
 const text = (role: 'user' | 'assistant', words = 'Hello') => ({

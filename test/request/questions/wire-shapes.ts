@@ -1,7 +1,7 @@
 // The schema of an InputRequiredResult of 2026-07-28. It is closed: it refuses members that the specification
 // does not have.
 
-import { createSchemaCompiler } from '../../../src/schema/json-schema.ts'
+import { createSchemaCompiler } from '../../../src/platform/schema/json-schema.ts'
 
 const string = { type: 'string' }
 const strings = { type: 'array', items: string }

@@ -1,7 +1,9 @@
 // The model of tasks: what clients know of each job, how it ends, and what may not happen.
 
-import { ownerOf } from '../../../src/access/principal.ts'
-import { endOfRun, endOfUndo, isAsleep, phaseOf, type TaskRecord } from '../../../src/tasks/record.ts'
+import { ownerOf } from '../../../src/platform/access/principal.ts'
+import {
+  endOfRun, endOfUndo, isAsleep, phaseOf, type TaskRecord
+} from '../../../src/features/tasks/record.ts'
 import type { Sender } from '../cluster.ts'
 import type { Operation } from '../probe.ts'
 import { MAX_TASKS } from '../replica.ts'

@@ -1,8 +1,8 @@
 // What the models see of the store: records, opened, and due times. They check each write.
 
-import { ownerOf } from '../../../src/access/principal.ts'
-import { endOfRun, phaseOf, readTaskBytes, type TaskRecord } from '../../../src/tasks/record.ts'
-import { createSealer, type Sealer } from '../../../src/store/sealing/sealer.ts'
+import { ownerOf } from '../../../src/platform/access/principal.ts'
+import { endOfRun, phaseOf, readTaskBytes, type TaskRecord } from '../../../src/features/tasks/record.ts'
+import { createSealer, type Sealer } from '../../../src/platform/store/sealing/sealer.ts'
 import { LEASE_MS } from '../replica.ts'
 import type { SimulatedState } from '../state.ts'
 import type { ModelWorld } from '../world.ts'

@@ -1,6 +1,6 @@
 // The model of streams that follow a task: each is told of the end, and of nothing else after it.
 
-import type { MessageSink } from '../../../src/store/changes/message-sink.ts'
+import type { MessageSink } from '../../../src/platform/store/changes/message-sink.ts'
 import type { Job, TaskView } from './job.ts'
 import type { Jobs } from './jobs.ts'
 import type { ModelWorld, Process } from '../world.ts'

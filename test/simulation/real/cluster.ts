@@ -1,9 +1,9 @@
 // The replicas of a run as processes, and the way of a request to one of them, over HTTP.
 
 import { readMessages, toPost, type Message } from '../../helpers/request.ts'
-import type { Principal } from '../../../src/access/principal.ts'
-import { TASKS_CAPABILITY } from '../../../src/protocol/tasks.ts'
-import type { MessageSink } from '../../../src/store/changes/message-sink.ts'
+import type { Principal } from '../../../src/platform/access/principal.ts'
+import { TASKS_CAPABILITY } from '../../../src/platform/protocol/tasks.ts'
+import type { MessageSink } from '../../../src/platform/store/changes/message-sink.ts'
 import type { Reply, Sender, SendOptions } from '../cluster.ts'
 import type { Process } from '../world.ts'
 import { writeRelease } from './catalogs.ts'

@@ -1,7 +1,7 @@
 // What the audit log may keep of the arguments of a primitive, and which of its members are secrets.
 
-import type { CommonOptions } from '../../../author/common-options.ts'
-import { isObject } from '../../../protocol/json-rpc.ts'
+import type { CommonOptions } from '../../../platform/author/common-options.ts'
+import { isObject } from '../../../platform/protocol/json-rpc.ts'
 
 export interface AuditRule {
   /** The names of the arguments that the definition has. */

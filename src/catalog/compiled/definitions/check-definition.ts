@@ -1,7 +1,7 @@
 // Checks of definitions of every kind: their shapes, and functions that every call would fail for.
 
 import { isGeneratorFunction } from 'node:util/types'
-import type { JsonSchemaCheck } from '../../../schema/json-schema.ts'
+import type { JsonSchemaCheck } from '../../../platform/schema/json-schema.ts'
 import type { ReportProblem } from '../problem.ts'
 
 /**

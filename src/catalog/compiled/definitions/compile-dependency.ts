@@ -1,6 +1,6 @@
 // Compiles the definition of a dependency.
 
-import type { DependencyDefinition, OpenContext } from '../../../author/define-dependency.ts'
+import type { DependencyDefinition, OpenContext } from '../../../platform/author/define-dependency.ts'
 import type { ReportProblem } from '../problem.ts'
 import { hasHandlers, hasShape } from './check-definition.ts'
 import type { CompiledSettings } from './compile-settings.ts'

@@ -1,11 +1,11 @@
 // Compiles the definition of a handle to a handle kind.
 
-import type { HandleDefinition } from '../../../author/define-handle.ts'
+import type { HandleDefinition } from '../../../platform/author/define-handle.ts'
 import { toDuration } from '../../../base/duration.ts'
-import { isObject } from '../../../protocol/json-rpc.ts'
-import { SchemaError } from '../../../schema/json-schema.ts'
-import { isStandardSchema, toJsonSchema } from '../../../schema/standard-schema.ts'
-import type { HandleKind } from '../../../store/records/handle-kind.ts'
+import { isObject } from '../../../platform/protocol/json-rpc.ts'
+import { SchemaError } from '../../../platform/schema/json-schema.ts'
+import { isStandardSchema, toJsonSchema } from '../../../platform/schema/standard-schema.ts'
+import type { HandleKind } from '../../../platform/store/records/handle-kind.ts'
 import type { ReportProblem } from '../problem.ts'
 import { hasHandlers, hasShape } from './check-definition.ts'
 import { compileSchema, type SchemaCompilers } from './compile-schema.ts'

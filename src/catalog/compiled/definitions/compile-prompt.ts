@@ -1,10 +1,10 @@
 // Compiles the definition of a prompt, and writes its results.
 
-import type { CompletionSource } from '../../../author/completion.ts'
-import type { Context } from '../../../author/context.ts'
-import type { PromptDefinition, PromptOutput } from '../../../author/define-prompt.ts'
+import type { CompletionSource } from '../../../platform/author/completion.ts'
+import type { Context } from '../../../platform/author/context.ts'
+import type { PromptDefinition, PromptOutput } from '../../../platform/author/define-prompt.ts'
 import { quote } from '../../../base/words.ts'
-import type { Prompt } from '../../../protocol/primitives.ts'
+import type { Prompt } from '../../../platform/protocol/primitives.ts'
 import { toCompiledPrimitive, type CompiledPrimitive, type EntryMembers } from '../compiled-primitive.ts'
 import type { Located } from '../contents.ts'
 import { isCompletionSource } from '../lists/completions.ts'

@@ -1,14 +1,14 @@
 // Compiles the definitions of resources and of resource templates.
 
-import type { CompletionSource } from '../../../author/completion.ts'
-import type { ReadContext } from '../../../author/context.ts'
+import type { CompletionSource } from '../../../platform/author/completion.ts'
+import type { ReadContext } from '../../../platform/author/context.ts'
 import type {
   ResourceDefinition, ResourceOutput, ResourceTemplateDefinition, TemplateVariables
-} from '../../../author/define-resource.ts'
+} from '../../../platform/author/define-resource.ts'
 import {
   UNCACHED, type CacheHints, type Resource, type ResourceTemplate
-} from '../../../protocol/primitives.ts'
-import { preview } from '../../../schema/value-preview.ts'
+} from '../../../platform/protocol/primitives.ts'
+import { preview } from '../../../platform/schema/value-preview.ts'
 import { toCompiledPrimitive, type CompiledPrimitive, type EntryMembers } from '../compiled-primitive.ts'
 import type { FileBytes, Located, LocatedResource } from '../contents.ts'
 import { isCompletionSource } from '../lists/completions.ts'

@@ -1,14 +1,16 @@
 // Compiles a schema of a definition, of any kind: the JSON Schema for clients, and the check.
 
 import { toWellFormedJson } from '../../../base/text.ts'
-import { isObject } from '../../../protocol/json-rpc.ts'
-import type { JsonSchema } from '../../../protocol/primitives.ts'
-import type { Check } from '../../../schema/check.ts'
-import { checkJsonForm } from '../../../schema/json-form.ts'
-import { createSchemaCompiler, SchemaError, type SchemaCompiler } from '../../../schema/json-schema.ts'
-import { findLiteralProblems } from '../../../schema/literal-problems.ts'
-import { findNestingProblem } from '../../../schema/schema-limits.ts'
-import { isStandardSchema, toCheck, toJsonSchema } from '../../../schema/standard-schema.ts'
+import { isObject } from '../../../platform/protocol/json-rpc.ts'
+import type { JsonSchema } from '../../../platform/protocol/primitives.ts'
+import type { Check } from '../../../platform/schema/check.ts'
+import { checkJsonForm } from '../../../platform/schema/json-form.ts'
+import {
+  createSchemaCompiler, SchemaError, type SchemaCompiler
+} from '../../../platform/schema/json-schema.ts'
+import { findLiteralProblems } from '../../../platform/schema/literal-problems.ts'
+import { findNestingProblem } from '../../../platform/schema/schema-limits.ts'
+import { isStandardSchema, toCheck, toJsonSchema } from '../../../platform/schema/standard-schema.ts'
 
 export interface SchemaCompilers { readonly input: SchemaCompiler, readonly output: SchemaCompiler }
 

@@ -1,8 +1,8 @@
 // Compiles the settings of a catalog to their values. A value of a secret is in no problem.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { SettingOptions, SettingsDefinition } from '../../../author/define-settings.ts'
-import { isObject } from '../../../protocol/json-rpc.ts'
+import type { SettingOptions, SettingsDefinition } from '../../../platform/author/define-settings.ts'
+import { isObject } from '../../../platform/protocol/json-rpc.ts'
 import type { Located } from '../contents.ts'
 import type { ReportProblem } from '../problem.ts'
 import { hasShape } from './check-definition.ts'

@@ -1,7 +1,7 @@
 // Compiles skills, and finds the directories that their files lie in.
 
 import { DIRECTORY_TYPE } from '../../../base/media-types.ts'
-import type { Skill } from '../../../protocol/skills.ts'
+import type { Skill } from '../../../platform/protocol/skills.ts'
 import { compareListOrder, toCompiledPrimitive, type CompiledPrimitive } from '../compiled-primitive.ts'
 import type { Located, SkillDefinition } from '../contents.ts'
 import { maySee, type IsGranted } from '../scopes/access-rule.ts'

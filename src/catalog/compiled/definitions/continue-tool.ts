@@ -1,7 +1,7 @@
 // The tool of the service itself that continues the calls of others: for clients that have neither tasks nor,
 // perhaps, elicitation. It is in a list only beside a tool that needs it.
 
-import { defineTool } from '../../../author/define-tool.ts'
+import { defineTool } from '../../../platform/author/define-tool.ts'
 import type { ReportProblem } from '../problem.ts'
 import { waysToSee } from '../scopes/access-rule.ts'
 import type { SchemaCompilers } from './compile-schema.ts'

@@ -2,12 +2,12 @@
 // who use TypeScript.
 
 import { MEDIA_TYPE } from '../../../base/media-types.ts'
-import { RATE_PATTERN } from '../../../limits/rate.ts'
-import { APP_PERMISSIONS } from '../../../protocol/apps.ts'
-import { findJsonLoss } from '../../../schema/json-form.ts'
-import type { JsonSchemaCheck } from '../../../schema/json-schema.ts'
-import { checkOf } from '../../../schema/reader.ts'
-import { Type, type FormatSchema } from '../../../schema/type.ts'
+import { RATE_PATTERN } from '../../../platform/limits/rate.ts'
+import { APP_PERMISSIONS } from '../../../platform/protocol/apps.ts'
+import { findJsonLoss } from '../../../platform/schema/json-form.ts'
+import type { JsonSchemaCheck } from '../../../platform/schema/json-schema.ts'
+import { checkOf } from '../../../platform/schema/reader.ts'
+import { Type, type FormatSchema } from '../../../platform/schema/type.ts'
 
 const TOOL_NAME = '^[A-Za-z0-9_.-]{1,128}$'
 // A key may begin with a reverse domain name and a slash. The specification reserves the domain names whose

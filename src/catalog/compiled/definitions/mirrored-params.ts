@@ -1,9 +1,9 @@
 // Tool parameters that clients mirror into `Mcp-Param-*` headers: found at load, and read at each call.
 // https://modelcontextprotocol.io/specification/2026-07-28/server/tools#x-mcp-header
 
-import type { MirroredField } from '../../../protocol/header-values.ts'
-import { isObject } from '../../../protocol/json-rpc.ts'
-import type { JsonSchema } from '../../../protocol/primitives.ts'
+import type { MirroredField } from '../../../platform/protocol/header-values.ts'
+import { isObject } from '../../../platform/protocol/json-rpc.ts'
+import type { JsonSchema } from '../../../platform/protocol/primitives.ts'
 import type { ReportProblem } from '../problem.ts'
 
 export interface MirroredParam {

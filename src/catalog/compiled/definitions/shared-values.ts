@@ -1,8 +1,8 @@
 // The values that all requests of a snapshot share: those of its settings, and its open dependencies.
 
-import type { DependencyDefinition } from '../../../author/define-dependency.ts'
-import type { SettingsDefinition } from '../../../author/define-settings.ts'
-import { kindOf } from '../../../author/definition.ts'
+import type { DependencyDefinition } from '../../../platform/author/define-dependency.ts'
+import type { SettingsDefinition } from '../../../platform/author/define-settings.ts'
+import { kindOf } from '../../../platform/author/definition.ts'
 import type { DependencySet } from '../dependencies/dependency-set.ts'
 import type { CompiledSettings } from './compile-settings.ts'
 

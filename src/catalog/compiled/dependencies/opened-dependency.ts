@@ -1,6 +1,6 @@
 // A dependency that is open: loads that follow one another may share it.
 
-import { createLog, SERVICE_LEVELS } from '../../../author/log.ts'
+import { createLog, SERVICE_LEVELS } from '../../../platform/author/log.ts'
 import { runWithin } from '../../../base/deadline.ts'
 import { singleFlight } from '../../../base/single-flight.ts'
 import { codeOf, messageOf } from '../../../base/words.ts'

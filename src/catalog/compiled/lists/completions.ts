@@ -1,8 +1,8 @@
 // Gets the suggestions from the source that an author gave.
 
 import fuzzysort from 'fuzzysort'
-import type { CompletionContext, CompletionSource } from '../../../author/completion.ts'
-import { MAX_COMPLETION_VALUES, type Completion } from '../../../protocol/completion.ts'
+import type { CompletionContext, CompletionSource } from '../../../platform/author/completion.ts'
+import { MAX_COMPLETION_VALUES, type Completion } from '../../../platform/protocol/completion.ts'
 import { findHandlerProblem } from '../definitions/check-definition.ts'
 import { ContractError } from '../results/result-json.ts'
 

@@ -1,7 +1,7 @@
 // Compares two snapshots: which lists differ, and for whom.
 
 import { runInTurns, visitAll, type OfferTurn, type Stepwise } from '../../../base/stepwise.ts'
-import { LIST_NAMES, type ListName } from '../../../protocol/notifications.ts'
+import { LIST_NAMES, type ListName } from '../../../platform/protocol/notifications.ts'
 import { indexByKey, type CompiledPrimitive } from '../compiled-primitive.ts'
 import { toScopesKey, toWaysKey, waysToSee } from '../scopes/access-rule.ts'
 import type { ScopeHierarchy } from '../scopes/scope-hierarchy.ts'

@@ -1,9 +1,9 @@
 // Makes the URI of a listed resource, and checks that its template reads that URI as the author wrote it: a
 // client must be able to read each resource that it was shown.
 
-import type { ListedResource, TemplateVariables } from '../../../author/define-resource.ts'
+import type { ListedResource, TemplateVariables } from '../../../platform/author/define-resource.ts'
 import { quote } from '../../../base/words.ts'
-import { preview } from '../../../schema/value-preview.ts'
+import { preview } from '../../../platform/schema/value-preview.ts'
 import { readResourceUri } from '../definitions/compile-resource.ts'
 import type { ReportProblem } from '../problem.ts'
 import type { UriTemplate } from '../resources/uri-template.ts'

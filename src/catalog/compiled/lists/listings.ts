@@ -2,7 +2,7 @@
 
 import type {
   ListContext, ListedResource, ResourceTemplateDefinition
-} from '../../../author/define-resource.ts'
+} from '../../../platform/author/define-resource.ts'
 import { runWithin } from '../../../base/deadline.ts'
 import type { OfferTurn } from '../../../base/stepwise.ts'
 import { messageOf } from '../../../base/words.ts'

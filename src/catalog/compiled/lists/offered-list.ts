@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { visitAll, type Stepwise } from '../../../base/stepwise.ts'
-import type { CacheScope } from '../../../protocol/primitives.ts'
+import type { CacheScope } from '../../../platform/protocol/primitives.ts'
 import type { CompiledPrimitive } from '../compiled-primitive.ts'
 import type { ResultWriter } from '../results/result-json.ts'
 import { maySee, toScopesKey, toWaysKey, waysToSee, type IsGranted } from '../scopes/access-rule.ts'

@@ -3,7 +3,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination
 
 import { hash } from 'node:crypto'
-import type { CacheHints } from '../../../protocol/primitives.ts'
+import type { CacheHints } from '../../../platform/protocol/primitives.ts'
 import { compareListOrder, type CompiledPrimitive, type ListPosition } from '../compiled-primitive.ts'
 import type { ResultWriter } from '../results/result-json.ts'
 

@@ -1,16 +1,16 @@
 // Finds and reads the resources of a catalog: for `resources/read`, for handlers that need a resource, and
 // for links to its files.
 
-import type { ReadContext } from '../../../author/context.ts'
-import type { ResourceOutput } from '../../../author/define-resource.ts'
-import { isHandleError } from '../../../author/handles.ts'
-import { ToolError } from '../../../author/tool-error.ts'
+import type { ReadContext } from '../../../platform/author/context.ts'
+import type { ResourceOutput } from '../../../platform/author/define-resource.ts'
+import { isHandleError } from '../../../platform/author/handles.ts'
+import { ToolError } from '../../../platform/author/tool-error.ts'
 import { BYTES_TYPE } from '../../../base/media-types.ts'
-import type { ResourceContents, ResourceLink } from '../../../protocol/content.ts'
+import type { ResourceContents, ResourceLink } from '../../../platform/protocol/content.ts'
 import {
   ProtocolError, resourceNotFound, ResourceNotFound, ResourceTooLarge
-} from '../../../protocol/errors.ts'
-import type { Resource, ResourceTemplate } from '../../../protocol/primitives.ts'
+} from '../../../platform/protocol/errors.ts'
+import type { Resource, ResourceTemplate } from '../../../platform/protocol/primitives.ts'
 import type { FileBytes, OpenedBytes } from '../contents.ts'
 import { toContents } from '../results/read-result.ts'
 import type { Snapshot } from '../snapshot.ts'

@@ -1,6 +1,6 @@
 // Finds the resource or the template of a URI, for one caller.
 
-import type { TemplateVariables } from '../../../author/define-resource.ts'
+import type { TemplateVariables } from '../../../platform/author/define-resource.ts'
 import { byKey, compareListOrder, type CompiledPrimitive } from '../compiled-primitive.ts'
 import type { CompiledResource, CompiledTemplate } from '../definitions/compile-resource.ts'
 import { maySee, mayUse, type IsGranted } from '../scopes/access-rule.ts'

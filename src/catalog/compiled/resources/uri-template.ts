@@ -3,7 +3,7 @@
 
 import { RE2JS } from 're2js'
 import { parseTemplate as parseExpansion } from 'url-template'
-import type { TemplateVariables } from '../../../author/define-resource.ts'
+import type { TemplateVariables } from '../../../platform/author/define-resource.ts'
 import { parseTemplate, type Operator, type Part, type Variable } from './uri-template-syntax.ts'
 import { VariableValues } from './variable-values.ts'
 

@@ -3,9 +3,9 @@
 // https://www.rfc-editor.org/rfc/rfc3986
 
 import { quote } from '../../../base/words.ts'
-import { invalidParams } from '../../../protocol/errors.ts'
-import { checkOf } from '../../../schema/reader.ts'
-import { Type } from '../../../schema/type.ts'
+import { invalidParams } from '../../../platform/protocol/errors.ts'
+import { checkOf } from '../../../platform/schema/reader.ts'
+import { Type } from '../../../platform/schema/type.ts'
 
 const isUri = checkOf(Type.String({ format: 'uri' }))
 

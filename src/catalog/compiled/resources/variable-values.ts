@@ -1,7 +1,7 @@
 // The values that a URI has for the variables of its template. A variable may stand in several places, and in
 // some with a prefix of its value only.
 
-import type { TemplateVariables } from '../../../author/define-resource.ts'
+import type { TemplateVariables } from '../../../platform/author/define-resource.ts'
 import type { Variable } from './uri-template-syntax.ts'
 
 export type Value = string | string[]

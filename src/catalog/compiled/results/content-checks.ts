@@ -1,14 +1,16 @@
 // Checks the contents that handlers return, and completes them. The service refuses malformed contents: a
 // client that validates must not be the first to notice them.
 
-import type { OutputContents } from '../../../author/define-resource.ts'
+import type { OutputContents } from '../../../platform/author/define-resource.ts'
 import { BYTES_TYPE, isMediaType, TEXT_TYPE } from '../../../base/media-types.ts'
-import type { ContentBlock, Meta, PromptMessage, ResourceContents } from '../../../protocol/content.ts'
-import { isObject } from '../../../protocol/json-rpc.ts'
-import { findJsonLoss, isPlainJson } from '../../../schema/json-form.ts'
-import type { JsonSchemaCheck } from '../../../schema/json-schema.ts'
-import { checkOfOutput } from '../../../schema/reader.ts'
-import { Type } from '../../../schema/type.ts'
+import type {
+  ContentBlock, Meta, PromptMessage, ResourceContents
+} from '../../../platform/protocol/content.ts'
+import { isObject } from '../../../platform/protocol/json-rpc.ts'
+import { findJsonLoss, isPlainJson } from '../../../platform/schema/json-form.ts'
+import type { JsonSchemaCheck } from '../../../platform/schema/json-schema.ts'
+import { checkOfOutput } from '../../../platform/schema/reader.ts'
+import { Type } from '../../../platform/schema/type.ts'
 import { annotationMembers } from '../definitions/definition-shapes.ts'
 import { toUri } from '../resources/uri.ts'
 import { isBase64, toBase64 } from './base64.ts'

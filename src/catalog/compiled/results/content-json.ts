@@ -1,7 +1,7 @@
 // Writes checked contents as JSON. Base64 needs no escapes and may be megabytes long: it is written as it is.
 
 import { isLarge, toJsonString } from '../../../base/large-text.ts'
-import type { ContentBlock, PromptMessage, ResourceContents } from '../../../protocol/content.ts'
+import type { ContentBlock, PromptMessage, ResourceContents } from '../../../platform/protocol/content.ts'
 import { LargeJson } from './large-json.ts'
 
 export function toListJson<T> (all: readonly T[], toJson: (one: T) => string): string {

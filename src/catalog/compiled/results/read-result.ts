@@ -1,10 +1,10 @@
 // Writes the output of `read` as a ReadResourceResult.
 // https://modelcontextprotocol.io/specification/2026-07-28/server/resources#reading-resources
 
-import type { ResourceOutput } from '../../../author/define-resource.ts'
+import type { ResourceOutput } from '../../../platform/author/define-resource.ts'
 import { BYTES_TYPE, TEXT_TYPE } from '../../../base/media-types.ts'
-import type { Meta, ResourceContents } from '../../../protocol/content.ts'
-import type { CacheHints } from '../../../protocol/primitives.ts'
+import type { Meta, ResourceContents } from '../../../platform/protocol/content.ts'
+import type { CacheHints } from '../../../platform/protocol/primitives.ts'
 import { toBase64 } from './base64.ts'
 import { checkContents, checkMeta } from './content-checks.ts'
 import { hasLargeText, toLargeListJson, toListJson, toResourceJson } from './content-json.ts'

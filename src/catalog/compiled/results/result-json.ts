@@ -1,9 +1,11 @@
 // Writes results as JSON text, from members that are JSON already: nothing is serialised twice.
 
 import { toWellFormedJson } from '../../../base/text.ts'
-import type { ContentBlock, Meta, PromptMessage, ResourceContents } from '../../../protocol/content.ts'
-import { META_SERVER_INFO } from '../../../protocol/envelope.ts'
-import type { CacheHints, Implementation } from '../../../protocol/primitives.ts'
+import type {
+  ContentBlock, Meta, PromptMessage, ResourceContents
+} from '../../../platform/protocol/content.ts'
+import { META_SERVER_INFO } from '../../../platform/protocol/envelope.ts'
+import type { CacheHints, Implementation } from '../../../platform/protocol/primitives.ts'
 
 /** The output of a handler does not match its definition. An internal error: the log has the problems. */
 export class ContractError extends Error {

@@ -2,7 +2,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/tools#security-considerations
 
 import { stripVTControlCharacters } from 'node:util'
-import type { ContentBlock, ResourceContents } from '../../../protocol/content.ts'
+import type { ContentBlock, ResourceContents } from '../../../platform/protocol/content.ts'
 
 /**
  * Controls other than tab, newline and return, and the characters that override or isolate the direction of

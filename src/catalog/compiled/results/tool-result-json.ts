@@ -1,14 +1,14 @@
 // Writes the output of a tool's `run` as a CallToolResult.
 // https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result
 
-import type { ToolError } from '../../../author/tool-error.ts'
-import { isToolResult, type ToolResultOptions } from '../../../author/tool-result.ts'
+import type { ToolError } from '../../../platform/author/tool-error.ts'
+import { isToolResult, type ToolResultOptions } from '../../../platform/author/tool-result.ts'
 import { isLarge, requestsTurn, toJsonString } from '../../../base/large-text.ts'
 import { toWellFormedJson } from '../../../base/text.ts'
-import type { ContentBlock, Meta } from '../../../protocol/content.ts'
-import { isObject } from '../../../protocol/json-rpc.ts'
-import type { Check, Verdict } from '../../../schema/check.ts'
-import { findJsonLoss, isPlainJson } from '../../../schema/json-form.ts'
+import type { ContentBlock, Meta } from '../../../platform/protocol/content.ts'
+import { isObject } from '../../../platform/protocol/json-rpc.ts'
+import type { Check, Verdict } from '../../../platform/schema/check.ts'
+import { findJsonLoss, isPlainJson } from '../../../platform/schema/json-form.ts'
 import { checkContent, checkMeta } from './content-checks.ts'
 import { hasLargeText, toBlockJson, toLargeListJson, toListJson } from './content-json.ts'
 import { LargeJson, writeJson, type JsonText } from './large-json.ts'

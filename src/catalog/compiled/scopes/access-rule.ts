@@ -1,7 +1,7 @@
 // The one rule that decides what a caller sees, and what it may use. Lists, look-ups and notifications all
 // ask it.
 
-import { insufficientScope } from '../../../protocol/errors.ts'
+import { insufficientScope } from '../../../platform/protocol/errors.ts'
 import type { CompiledPrimitive } from '../compiled-primitive.ts'
 
 /** Whether the caller holds a scope. */

@@ -1,8 +1,8 @@
 // Runs a tool that decides itself who may call it with which arguments.
 
-import type { Context } from '../../../author/context.ts'
-import type { ToolDefinition } from '../../../author/define-tool.ts'
-import { ToolError } from '../../../author/tool-error.ts'
+import type { Context } from '../../../platform/author/context.ts'
+import type { ToolDefinition } from '../../../platform/author/define-tool.ts'
+import { ToolError } from '../../../platform/author/tool-error.ts'
 import { applyTo } from '../../../base/apply-to.ts'
 import { ContractError } from '../results/result-json.ts'
 

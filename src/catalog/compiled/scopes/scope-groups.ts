@@ -1,7 +1,7 @@
 // The groups that the callers with open streams belong to.
 
 import { LRUCache } from 'lru-cache'
-import type { Principal, ScopeGroup } from '../../../access/principal.ts'
+import type { Principal, ScopeGroup } from '../../../platform/access/principal.ts'
 import type { Catalog } from '../catalog.ts'
 import { toScopesKey } from './access-rule.ts'
 import { holdsScope } from './scope-hierarchy.ts'

@@ -1,9 +1,9 @@
 // Compiles the definition of an upstream: its URL, and the texts that its `auth` takes from settings.
 
-import type { UpstreamDefinition } from '../../../author/define-upstream.ts'
+import type { UpstreamDefinition } from '../../../platform/author/define-upstream.ts'
 import type {
   BasicAuth, ClaimsAuth, ExchangeAuth, NoAuth, SecretAuth, ServiceAuth, UpstreamAuth
-} from '../../../author/upstream-auth.ts'
+} from '../../../platform/author/upstream-auth.ts'
 import { isInside, isReachable } from '../../../base/addresses.ts'
 import { messageOf } from '../../../base/words.ts'
 import type { Located } from '../contents.ts'

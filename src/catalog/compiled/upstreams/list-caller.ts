@@ -1,6 +1,6 @@
 // The `list` of a resource template, as the caller of upstreams. It acts for nobody.
 
-import type { Sender } from '../../../limits/holder.ts'
+import type { Sender } from '../../../platform/limits/holder.ts'
 import type { AbortCall, UpstreamCaller } from './open-upstream.ts'
 
 const NOBODY: Sender = { principal: Object.freeze({ scopes: new Set<string>() }) }

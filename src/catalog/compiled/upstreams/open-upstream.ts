@@ -1,7 +1,7 @@
 // An upstream that is open, and who calls it.
 
-import type { UpstreamInit } from '../../../author/upstream-fetch.ts'
-import type { Sender } from '../../../limits/holder.ts'
+import type { UpstreamInit } from '../../../platform/author/upstream-fetch.ts'
+import type { Sender } from '../../../platform/limits/holder.ts'
 import type { ActsAs, CompiledUpstream } from './compile-upstream.ts'
 
 /** The part of the service's log that calls use. */

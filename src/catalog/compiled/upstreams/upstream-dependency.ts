@@ -1,8 +1,8 @@
 // Opens an upstream as a dependency: loads that follow one another share its pool, and it is closed when no
 // request can call it any more.
 
-import type { UpstreamDefinition } from '../../../author/define-upstream.ts'
-import { kindOf } from '../../../author/definition.ts'
+import type { UpstreamDefinition } from '../../../platform/author/define-upstream.ts'
+import { kindOf } from '../../../platform/author/definition.ts'
 import {
   CLOSE_TIMEOUT_MS, OPEN_TIMEOUT_MS, type CompiledDependency
 } from '../definitions/compile-dependency.ts'

@@ -1,7 +1,7 @@
 // Checks of the definitions of upstreams at load. The types of defineUpstream have the same rules.
 
-import { checkOf } from '../../../schema/reader.ts'
-import { Type } from '../../../schema/type.ts'
+import { checkOf } from '../../../platform/schema/reader.ts'
+import { Type } from '../../../platform/schema/type.ts'
 
 const closed = { additionalProperties: false }
 const optional = Type.Optional

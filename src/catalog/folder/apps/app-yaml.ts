@@ -1,8 +1,8 @@
 // Reads app.yaml: what lists say of a screen, who may see it, and what it needs of its host.
 
 import { quote } from '../../../base/words.ts'
-import { isSource, type AppResourceMeta } from '../../../protocol/apps.ts'
-import type { Static } from '../../../schema/type.ts'
+import { isSource, type AppResourceMeta } from '../../../platform/protocol/apps.ts'
+import type { Static } from '../../../platform/schema/type.ts'
 import { appSettings } from '../../compiled/definitions/definition-shapes.ts'
 import { columnOf, placeOf, ruleOf } from '../error-problem.ts'
 import { createSettingsCheck, parsePlacedYaml } from '../yaml.ts'

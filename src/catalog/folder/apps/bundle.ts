@@ -4,7 +4,7 @@
 
 import { extname } from 'node:path'
 import type { Loader, Message, OnLoadResult, OnResolveResult, PartialMessage, Plugin } from 'esbuild'
-import { isBuildError, runInEsbuild } from '../../modules/esbuild-process.ts'
+import { isBuildError, runInEsbuild } from '../../../platform/modules/esbuild-process.ts'
 import { INDEX, ruleOfApp, type AppFiles, type PlaceInFile, type ReportApp } from './app-files.ts'
 
 const MODULES: { readonly [extension: string]: Loader } = {

@@ -2,7 +2,7 @@
 // it. Hosts load a screen as one text, without a server behind it. All other text stays as it was written.
 
 import { parse } from 'parse5'
-import { TextEdits } from '../../modules/text-edits.ts'
+import { TextEdits } from '../../../platform/modules/text-edits.ts'
 import { INDEX, ruleOfApp, tooLarge, type AppFiles, type ReportApp, type AppTarget } from './app-files.ts'
 import { bundle, transformScript } from './bundle.ts'
 import {

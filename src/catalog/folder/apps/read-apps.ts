@@ -3,10 +3,10 @@
 
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { defineResource, type ResourceDefinition } from '../../../author/define-resource.ts'
+import { defineResource, type ResourceDefinition } from '../../../platform/author/define-resource.ts'
 import type { Generations } from '../../../base/generations.ts'
-import { APP_TYPE } from '../../../protocol/apps.ts'
-import type { CacheHints } from '../../../protocol/primitives.ts'
+import { APP_TYPE } from '../../../platform/protocol/apps.ts'
+import type { CacheHints } from '../../../platform/protocol/primitives.ts'
 import type { CatalogApp, Located, PassedOver } from '../../compiled/contents.ts'
 import { yieldToRequests } from '../../../base/yield-to-requests.ts'
 import { isReadme } from '../catalog-parts.ts'

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ToolDefinition } from '../../../author/define-tool.ts'
+import type { ToolDefinition } from '../../../platform/author/define-tool.ts'
 import { createNearestNames } from '../../../base/nearest-names.ts'
 import { clip, quote } from '../../../base/words.ts'
 import type { CatalogApp, Located } from '../../compiled/contents.ts'

@@ -1,8 +1,8 @@
 // Plain files that a prompt embeds: where they are, and their content blocks.
 
 import { posix } from 'node:path'
-import type { OutputContents } from '../../../author/define-resource.ts'
-import type { Annotations, ContentBlock } from '../../../protocol/content.ts'
+import type { OutputContents } from '../../../platform/author/define-resource.ts'
+import type { Annotations, ContentBlock } from '../../../platform/protocol/content.ts'
 import { toBase64 } from '../../compiled/results/base64.ts'
 
 /** A plain file, as a prompt embeds it. */

@@ -1,10 +1,10 @@
 // What holds for a plain file: its own sidecar, and those of the folders above it.
 
-import type { ResourceOptions } from '../../../author/define-resource.ts'
-import type { WhenMissing } from '../../../author/common-options.ts'
-import type { Role } from '../../../protocol/content.ts'
-import type { CacheHints } from '../../../protocol/primitives.ts'
-import type { Static } from '../../../schema/type.ts'
+import type { ResourceOptions } from '../../../platform/author/define-resource.ts'
+import type { WhenMissing } from '../../../platform/author/common-options.ts'
+import type { Role } from '../../../platform/protocol/content.ts'
+import type { CacheHints } from '../../../platform/protocol/primitives.ts'
+import type { Static } from '../../../platform/schema/type.ts'
 import type { fileSettings, folderSettings } from '../../compiled/definitions/definition-shapes.ts'
 
 export type FileSidecar = Static<typeof fileSettings>

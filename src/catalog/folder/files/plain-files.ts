@@ -4,11 +4,11 @@
 import {
   defineResource, defineResourceTemplate, type OutputContents, type ResourceDefinition,
   type ResourceTemplateDefinition
-} from '../../../author/define-resource.ts'
-import type { WhenMissing } from '../../../author/common-options.ts'
+} from '../../../platform/author/define-resource.ts'
+import type { WhenMissing } from '../../../platform/author/common-options.ts'
 import { DIRECTORY_TYPE } from '../../../base/media-types.ts'
-import { resourceTooLarge } from '../../../protocol/errors.ts'
-import type { CacheHints } from '../../../protocol/primitives.ts'
+import { resourceTooLarge } from '../../../platform/protocol/errors.ts'
+import type { CacheHints } from '../../../platform/protocol/primitives.ts'
 import type { Located, LocatedResource } from '../../compiled/contents.ts'
 import { checkScopes, mayUse } from '../../compiled/scopes/access-rule.ts'
 import type { ScopeHierarchy } from '../../compiled/scopes/scope-hierarchy.ts'

@@ -1,7 +1,7 @@
 // Tells the replicas, and through them the clients, what a change of the catalog means.
 
-import type { Broadcast } from '../../../store/changes/broadcast.ts'
-import type { ChangeEvent } from '../../../store/changes/change-event.ts'
+import type { Broadcast } from '../../../platform/store/changes/broadcast.ts'
+import type { ChangeEvent } from '../../../platform/store/changes/change-event.ts'
 import type { CatalogChange } from '../../compiled/catalog-change.ts'
 import type { ListChange } from '../../compiled/lists/list-changes.ts'
 import { yieldToRequests } from '../../../base/yield-to-requests.ts'

@@ -3,7 +3,7 @@
 
 import { createPaced } from '../../../base/paced.ts'
 import { clock } from '../../../base/time.ts'
-import type { Broadcast } from '../../../store/changes/broadcast.ts'
+import type { Broadcast } from '../../../platform/store/changes/broadcast.ts'
 import { findCatalogChange } from '../../compiled/catalog-change.ts'
 import type { Catalog } from '../../compiled/catalog.ts'
 import type { Listing, ListingOptions } from '../../compiled/lists/listings.ts'

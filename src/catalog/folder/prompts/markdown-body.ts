@@ -1,6 +1,6 @@
 // Splits the body of a Markdown prompt into texts with placeholders, and files that are embedded.
 
-import type { Role } from '../../../protocol/content.ts'
+import type { Role } from '../../../platform/protocol/content.ts'
 
 export interface TextPart {
   readonly role: Role

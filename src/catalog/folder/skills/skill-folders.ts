@@ -3,7 +3,7 @@
 // https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#resource-mapping
 
 import { posix } from 'node:path'
-import { SKILL_FILE } from '../../../protocol/skills.ts'
+import { SKILL_FILE } from '../../../platform/protocol/skills.ts'
 import { isNeverPart, isReadme } from '../catalog-parts.ts'
 import { parentOf, type FolderFile } from '../files/folder-files.ts'
 

@@ -2,10 +2,10 @@
 // https://agentskills.io/specification
 
 import { isDeepStrictEqual } from 'node:util'
-import type { WhenMissing } from '../../../author/common-options.ts'
+import type { WhenMissing } from '../../../platform/author/common-options.ts'
 import { quote } from '../../../base/words.ts'
-import { RESERVED_METADATA_PREFIX, type Skill } from '../../../protocol/skills.ts'
-import { Type, type Static } from '../../../schema/type.ts'
+import { RESERVED_METADATA_PREFIX, type Skill } from '../../../platform/protocol/skills.ts'
+import { Type, type Static } from '../../../platform/schema/type.ts'
 import { SCOPE_LIST } from '../../compiled/definitions/definition-shapes.ts'
 import type { ReportProblem } from '../../compiled/problem.ts'
 import { createSettingsReader, splitFrontMatter } from '../yaml.ts'

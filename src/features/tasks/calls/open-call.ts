@@ -1,0 +1,56 @@
+// Decides how a call of a tool goes on after its answer: as a task of its client, or continued by its model.
+
+import { ToolError } from '../../../platform/author/tool-error.ts'
+import type { TaskRule } from '../../../catalog/compiled/definitions/compile-tool.ts'
+import { findMissingCapabilities, type ClientCapabilities } from '../../../platform/protocol/capabilities.ts'
+import { hasTasks } from '../../../platform/protocol/revisions.ts'
+import { TASKS_CAPABILITY } from '../../../platform/protocol/tasks.ts'
+import type { RequestContext } from '../../../request/pipeline/request-context.ts'
+import type { StartingCall } from '../../../request/pipeline/seams.ts'
+import { nameCall } from './names.ts'
+import { FirstTaskRun, type TaskStartDependencies } from './first-run.ts'
+
+const FORMS: ClientCapabilities = { elicitation: { form: {} } }
+const LINKS: ClientCapabilities = { elicitation: { url: {} } }
+const FORMS_AND_LINKS: ClientCapabilities = { elicitation: { form: {}, url: {} } }
+
+/**
+ * Returns `undefined` for an ordinary call. Throws a ToolError if the client takes no tasks and the service
+ * has no tool that continues calls: nothing was done yet.
+ */
+export function openCall (
+  dependencies: TaskStartDependencies, request: RequestContext, call: StartingCall
+): FirstTaskRun | undefined {
+  const { tool, tool: { task: rule }, args } = call
+  if (rule === undefined || rule.isForQuestions) return undefined
+  const takesTasks = declaresTasks(request) && !needsRelay(request, rule)
+  if (!takesTasks && !request.snapshot.server.continuesCalls) throw clientLacksTasks(tool.key)
+  const name = nameCall(dependencies.records, request, call)
+  // Who sends a key means to come back.
+  if (name?.isGiven === true) request.lifetime.outliveClient()
+  const relayed = takesTasks ? undefined : relayedBy(rule)
+  return new FirstTaskRun(dependencies, request, call, { tool, rule, args, name, takesTasks, relayed })
+}
+
+function declaresTasks ({ revision, envelope }: RequestContext): boolean {
+  return hasTasks(revision) &&
+    findMissingCapabilities(TASKS_CAPABILITY, envelope.clientCapabilities) === undefined
+}
+
+/** Whether only the model of the client can pass on the forms of a tool, which may do without tasks. */
+function needsRelay ({ envelope }: RequestContext, rule: TaskRule): boolean {
+  return rule.relaysQuestions && rule.requiredCapabilities === undefined &&
+    findMissingCapabilities(FORMS, envelope.clientCapabilities) !== undefined
+}
+
+/** Returns what a model may pass on: each may show a link. */
+export function relayedBy ({ relaysQuestions }: TaskRule): ClientCapabilities {
+  return relaysQuestions ? FORMS_AND_LINKS : LINKS
+}
+
+function clientLacksTasks (tool: string): ToolError {
+  return new ToolError(
+    `${tool} may take long, and this client could not learn of its result: it lacks tasks ` +
+    '(io.modelcontextprotocol/tasks). Nothing was done. Use a client that has them.'
+  )
+}

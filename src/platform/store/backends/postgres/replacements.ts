@@ -1,0 +1,157 @@
+// The replacements of records. Those of one turn of the event loop share a statement and its commit. Those of
+// one record run one after the other: a record that somebody else holds must not take all connections.
+
+import { clock, random, timers, type Timer } from '../../../../base/time.ts'
+import type { RecordLifetime, StateKey, StateRecord, StateValue } from '../../records/state-store.ts'
+import { gatherTurns, type Waiter } from './gather.ts'
+import { PostgresError } from './postgres-error.ts'
+import type { RecordStatements } from './record-statements.ts'
+import { readNumber, type StatementRunner } from './statement.ts'
+
+interface Replacement extends Waiter<StateRecord | undefined> {
+  readonly key: StateKey
+  readonly version: string
+  readonly value: StateValue
+  readonly next: string
+  readonly idleMs: number | null
+  readonly endsAt: number | null
+  readonly askedAt: number
+  /** Runs while it waits for another replacement of its record. */
+  timer?: Timer
+}
+
+/** A larger value goes alone, in bytes: an array of values is sent as text. */
+const MAX_SHARED_BYTES = 16_384
+/** How many replacements of one record may wait for another one. */
+const MAX_WAITING = 1000
+/** How long they may wait, in milliseconds. */
+const MAX_WAIT_MS = 500
+/** A record that somebody else holds is tried again, without a connection meanwhile, for this time. */
+const HELD_MS = 1000
+/** The longest pause between two tries. */
+const RETRY_MS = 50
+
+export function createReplacements (runner: StatementRunner, statements: RecordStatements) {
+  /** Those that wait for the one under way, by record. */
+  const waiting = new Map<string, Set<Replacement>>()
+
+  /** It has one replacement of each record at most. */
+  const ask = gatherTurns<Replacement>((replacements) => {
+    const shared: Replacement[] = []
+    for (const one of replacements) {
+      if (one.value.bytes.length > MAX_SHARED_BYTES) replaceAlone(one)
+      else shared.push(one)
+    }
+    const [first, second] = shared
+    if (first !== undefined && second === undefined) replaceAlone(first)
+    else if (first !== undefined) replaceMany(shared)
+  })
+
+  function replaceAlone (one: Replacement): void {
+    const { key: { owner, name }, version, value, next, idleMs, endsAt } = one
+    const values = [owner, name, version, value.bytes, next, idleMs, endsAt]
+    runner.run(statements.replace, values, { waitedMs: waitOf([one]) }).then(([row]) => {
+      settle(one, row?.[1] === true ? null : row?.[0] ?? undefined)
+    }).catch((error: unknown) => { fail(one, error) })
+  }
+
+  function replaceMany (all: readonly Replacement[]): void {
+    runner.run(statements.replaceMany, [
+      all.map(({ key }) => key.owner), all.map(({ key }) => key.name), all.map(({ version }) => version),
+      all.map(({ value }) => value.bytes), all.map(({ next }) => next), all.map(({ idleMs }) => idleMs),
+      all.map(({ endsAt }) => endsAt)
+    ], { waitedMs: waitOf(all) }).then((rows) => {
+      const expiries = new Map(rows.map(([place, expiry]) => [Number(place), expiry]))
+      for (const [index, one] of all.entries()) settle(one, expiries.get(index + 1))
+    }).catch((error: unknown) => { for (const one of all) fail(one, error) })
+  }
+
+  /** @param expiry null if another transaction holds the record, undefined if it has another version. */
+  function settle (one: Replacement, expiry: unknown): void {
+    if (expiry === null) return tryAgain(one)
+    one.resolve(expiry === undefined ? undefined : toRecord(one, expiry))
+    const others = waiting.get(toId(one.key))
+    // No record has a version again that it has lost, and this answer is as durable as theirs would be.
+    for (const other of others ?? []) {
+      if (other.version !== one.version) continue
+      leave(other)
+      other.resolve(undefined)
+    }
+    askNext(one)
+  }
+
+  function fail (one: Replacement, error: unknown): void {
+    one.reject(error)
+    askNext(one)
+  }
+
+  function tryAgain (one: Replacement): void {
+    const heldMs = clock.monotonic() - one.askedAt
+    if (heldMs >= HELD_MS) return fail(one, new PostgresError(`somebody held a record for ${HELD_MS} ms`))
+    timers.setTimeout(() => { ask(one) }, Math.min(2 + heldMs / 4, RETRY_MS))
+  }
+
+  function begin (one: Replacement): void {
+    const id = toId(one.key)
+    const others = waiting.get(id)
+    if (others === undefined) {
+      waiting.set(id, new Set())
+      ask(one)
+    } else if (others.size >= MAX_WAITING) {
+      one.reject(new PostgresError(`${MAX_WAITING} replacements wait for another one of their record`))
+    } else {
+      others.add(one)
+      one.timer = timers.setTimeout(() => {
+        leave(one)
+        one.reject(new PostgresError(`another replacement of a record took ${MAX_WAIT_MS} ms`))
+      }, MAX_WAIT_MS)
+    }
+  }
+
+  function leave (one: Replacement): void {
+    timers.clear(one.timer)
+    waiting.get(toId(one.key))?.delete(one)
+  }
+
+  function askNext ({ key }: Replacement): void {
+    const [next] = waiting.get(toId(key)) ?? []
+    if (next === undefined) {
+      waiting.delete(toId(key))
+      return
+    }
+    leave(next)
+    ask(next)
+  }
+
+  return {
+    replace: async (
+      key: StateKey, version: string, value: StateValue, lifetime?: RecordLifetime
+    ) => await new Promise<StateRecord | undefined>((resolve, reject) => {
+      const { idleMs, endsAt } = lifetime ?? {}
+      begin({
+        key,
+        version,
+        value,
+        // Random, so that a new record never has the version of a deleted one.
+        next: random.uuid(),
+        idleMs: idleMs === undefined ? null : Math.ceil(idleMs),
+        endsAt: endsAt === undefined ? null : Math.floor(endsAt),
+        askedAt: clock.monotonic(),
+        resolve,
+        reject
+      })
+    })
+  }
+}
+
+/** In milliseconds. One that has waited must not wait as long again for a server that hangs. */
+const waitOf = (all: readonly Replacement[]) => (
+  clock.monotonic() - Math.min(...all.map(({ askedAt }) => askedAt))
+)
+
+/** The owner has no slash. */
+const toId = ({ owner, name }: StateKey) => `${owner}/${name}`
+
+function toRecord ({ value, next }: Replacement, expiry: unknown): StateRecord {
+  return { value, version: next, expiresAt: readNumber(expiry) }
+}

@@ -1,0 +1,114 @@
+// The steps, the progress and the sleeps of tasks, at their edges.
+// https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md
+
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { until } from '../../helpers/deadline.ts'
+import { named, serveTools, TaskClient } from './task-client.ts'
+
+/** What the tools of the tests note, in this process. */
+const notes: Record<string, unknown[]> = {}
+Object.assign(globalThis, { taskNotes: notes })
+const NOTE = 'const note = (key, value) => (globalThis.taskNotes[key] ??= []).push(value);'
+
+const ALLOWED = "task: 'allowed'"
+const REQUIRED = "task: 'required'"
+const SLEEP = 'async (_, ctx) => { await ctx.sleep(60_000) }'
+
+t.beforeEach(() => { for (const key of Object.keys(notes)) delete notes[key] })
+
+t.test('no step begins after the task was cancelled, though its handler goes on', async (t) => {
+  const app = await serveTools(t, {
+    stubborn: [ALLOWED, `async (_, ctx) => { ${NOTE}
+      await ctx.once('early', () => note('steps', 'early'))
+      await new Promise((done) => setTimeout(done, 1500))
+      for (const key of ['late', 'later']) {
+        await ctx.once(key, () => note('steps', key)).catch((error) => note('errors', error.name))
+      }
+      await ctx.step('last', {}, () => note('steps', 'last')).catch((error) => note('errors', error.name))
+      note('over', true) }`]
+  })
+  const client = new TaskClient(app)
+  const { taskId } = await client.call('stubborn')
+  await client.cancel(taskId)
+  await until(() => notes.over !== undefined, 'the end of the handler')
+  t.strictSame(notes.steps, ['early'])
+  t.strictSame(notes.errors, ['AbortError', 'AbortError', 'AbortError'])
+})
+
+t.test('a call that must be a task does no step before the task is kept', async (t) => {
+  const app = await serveTools(t, {
+    orders: [REQUIRED, `async (_, ctx) => { ${NOTE}
+      await Promise.all(['one', 'two'].map((key) => ctx.once(key, () => note('orders', key)))) }`],
+    sleeps: [ALLOWED, SLEEP]
+  }, { maxTasksPerCaller: 1, ...named })
+  const client = new TaskClient(app, { user: 'ada' })
+  await client.call('sleeps')
+  t.match(await client.call('orders'), { isError: true, content: [{ text: /Too many unfinished tasks/ }] })
+  t.equal(notes.orders, undefined)
+  const other = new TaskClient(app, { user: 'bob' })
+  const { taskId } = await other.call('orders')
+  await other.until(taskId, 'completed')
+  t.strictSame(notes.orders, ['one', 'two'])
+})
+
+t.test('progress from before the task is its first status message', async (t) => {
+  const client = new TaskClient(await serveTools(t, {
+    reports: [ALLOWED, "async (_, ctx) => { ctx.progress(1, 3, 'Looking'); await ctx.sleep(60_000) }"]
+  }))
+  const created = await client.call('reports')
+  t.match(created, { resultType: 'task', statusMessage: 'Looking' })
+  t.match(await client.get(created.taskId), { statusMessage: 'Looking' })
+})
+
+t.test('a sleep may be as long as the longest time limit', async (t) => {
+  const client = new TaskClient(await serveTools(t, {
+    naps: [`${ALLOWED}, ttlMs: 2_592_000_000`, 'async (_, ctx) => { await ctx.sleep(2_500_000_000) }']
+  }))
+  const { taskId } = await client.call('naps')
+  t.match(await client.get(taskId), { status: 'working', pollIntervalMs: 30_000 })
+})
+
+t.test('an answer does not end the sleep beside its question', async (t) => {
+  const client = new TaskClient(await serveTools(t, {
+    both: [ALLOWED, `async (_, ctx) => { await Promise.all([
+      ctx.ask({ go: elicit.form({ message: 'Go on?', schema: { type: 'object', properties: {} } }) }),
+      ctx.sleep(600_000)]) }`]
+  }))
+  const { taskId } = await client.call('both')
+  await client.until(taskId, 'input_required')
+  await client.update(taskId, { go: { action: 'accept', content: {} } })
+  await pause(300)
+  t.match(await client.get(taskId), { status: 'working', pollIntervalMs: 30_000 })
+})
+
+t.test('a call that could not become a task says so when it sleeps', async (t) => {
+  const client = new TaskClient(await serveTools(t, {
+    sleeps: [ALLOWED, SLEEP],
+    later: [ALLOWED, `async (_, ctx) => {
+      await new Promise((done) => setTimeout(done, 200)); await ctx.sleep(60_000) }`]
+  }, { maxTasksPerCaller: 1, ...named }), { user: 'ada' })
+  await client.call('sleeps')
+  t.match(await client.call('later'), { isError: true, content: [{ text: /Too many unfinished tasks/ }] })
+})
+
+t.test('a rejection that the handler does not wait for is no error of the process', async (t) => {
+  const rejections: unknown[] = []
+  const note = (error: unknown) => { rejections.push(error) }
+  process.on('unhandledRejection', note)
+  t.teardown(() => { process.off('unhandledRejection', note) })
+  const client = new TaskClient(await serveTools(t, {
+    leaves: ['', `async (_, ctx) => {
+      ctx.once('a', async () => { await null; throw new Error('later') }); throw new ToolError('now') }`]
+  }))
+  t.match(await client.call('leaves'), { isError: true, content: [{ text: 'now' }] })
+  await pause(20)
+  t.strictSame(rejections, [])
+})
+
+t.test('progress with a message that is no text does not fail the call', async (t) => {
+  const client = new TaskClient(await serveTools(t, {
+    odd: [ALLOWED, "(_, ctx) => { ctx.progress(1, 2, 42); return 'fine' }"]
+  }))
+  t.match(await client.call('odd'), { content: [{ text: 'fine' }] })
+})

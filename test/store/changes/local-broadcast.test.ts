@@ -1,5 +1,0 @@
-import t from 'tap'
-import { createLocalBroadcast } from '../../../src/store/changes/local-broadcast.ts'
-import { checkBroadcast } from '../../contracts/broadcast-contract.ts'
-
-checkBroadcast(t, async () => createLocalBroadcast())
