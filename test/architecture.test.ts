@@ -1,4 +1,4 @@
-// Who may import whom. Each rule is also shown a source that breaks it, because a rule that cannot fail holds
+// Which file may import which. Each rule is also shown a source that breaks it, because a rule that cannot fail holds
 // nothing.
 
 import { readdir, readFile } from 'node:fs/promises'
@@ -6,104 +6,66 @@ import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import {
-  breaksOfBackends, breaksOfBarrels, breaksOfCrowds, breaksOfCycles, breaksOfEras, breaksOfNames,
-  breaksOfPackage, breaksOfPermissions, breaksOfProcess, breaksOfRooms, breaksOfSize,
-  breaksOfSmallFiles, breaksOfStrangers, breaksOfTime, breaksOfTypeNames, breaksOfWires, readImports,
+  breaksOfBackends, breaksOfBarrels, breaksOfCrowds, breaksOfCycles, breaksOfEras, breaksOfFloors,
+  breaksOfNames, breaksOfPackage, breaksOfPermissions, breaksOfProcess, breaksOfRooms, breaksOfSecrets,
+  breaksOfSize, breaksOfSmallFiles, breaksOfStrangers, breaksOfTime, breaksOfTypeNames, breaksOfWires, readImports,
   type Import, type Sources
 } from './helpers/source-rules.ts'
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
 
-/**
- * The rooms that each room may import beside itself and base/, from the leaves to the composition. The
- * folders of catalog/, store/, request/, legacy/ and ops/ are rooms of their own.
- */
+/** From the leaves to the process. A file imports from its own floor and those below. */
+const FLOORS = [
+  'base', 'platform', 'catalog', 'request', 'features', 'ops', 'edges', 'app', 'index.ts',
+  ['programs', 'testing.ts'], 'main.ts', 'launch.ts'
+]
+
+/** The rooms of each floor, and which rooms of their own floor they may import. */
 const ROOMS = {
-  base: [],
-  protocol: [],
-  access: [],
-  schema: ['protocol'],
-  limits: ['access', 'protocol'],
-  author: ['access', 'limits', 'protocol'],
-  'store/sealing': [],
-  'store/records': ['access', 'author', 'limits', 'protocol', 'schema'],
-  'store/changes': ['access', 'limits', 'protocol'],
-  'store/backends': ['limits', 'store/changes', 'store/records'],
-  'catalog/modules': [],
-  'catalog/compiled': ['access', 'author', 'limits', 'protocol', 'schema', 'store/records'],
-  'catalog/folder': [
-    'author', 'catalog/compiled', 'catalog/modules', 'protocol', 'schema', 'store/changes'
+  'platform/protocol': [],
+  'platform/access': [],
+  'platform/modules': [],
+  'platform/schema': ['platform/protocol'],
+  'platform/limits': ['platform/access', 'platform/protocol'],
+  'platform/author': ['platform/access', 'platform/limits', 'platform/protocol'],
+  'platform/store/sealing': [],
+  'platform/store/records': [
+    'platform/access', 'platform/author', 'platform/limits', 'platform/protocol', 'platform/schema'
   ],
-  'catalog/advice': ['catalog/compiled', 'protocol'],
-  'catalog/contracts': ['catalog/compiled', 'protocol'],
-  'request/questions': ['author', 'protocol', 'schema', 'store/sealing'],
-  'request/pipeline': [
-    'access', 'author', 'catalog/compiled', 'limits', 'protocol', 'request/questions', 'schema',
-    'store/changes', 'store/records'
-  ],
-  'request/methods': [
-    'access', 'author', 'catalog/compiled', 'limits', 'protocol', 'request/pipeline', 'schema',
-    'store/changes'
-  ],
-  tasks: [
-    'access', 'author', 'catalog/compiled', 'limits', 'protocol', 'request/pipeline', 'request/questions',
-    'schema', 'store/changes', 'store/records', 'store/sealing'
-  ],
-  files: [
-    'access', 'author', 'limits', 'protocol', 'request/pipeline', 'store/changes', 'store/records',
-    'store/sealing'
-  ],
-  upstreams: ['access', 'author', 'catalog/compiled', 'limits'],
+  'platform/store/changes': ['platform/access', 'platform/limits', 'platform/protocol'],
+  'platform/store/backends': ['platform/limits', 'platform/store/changes', 'platform/store/records'],
+  'catalog/compiled': [],
+  'catalog/folder': ['catalog/compiled'],
+  'catalog/advice': ['catalog/compiled'],
+  'catalog/contracts': ['catalog/compiled'],
+  'request/questions': [],
+  'request/pipeline': ['request/questions'],
+  'request/methods': ['request/pipeline'],
+  'features/tasks': [],
+  'features/files': [],
+  'features/upstreams': [],
+  'ops/config': [],
   'ops/overload': [],
-  'ops/config': ['access', 'files', 'limits', 'store/backends'],
-  'ops/log': ['catalog/compiled', 'ops/config'],
-  'ops/audit': ['access', 'ops/config', 'ops/log', 'request/pipeline'],
-  'ops/metrics': ['limits', 'request/pipeline'],
-  'ops/tracing': ['author', 'catalog/compiled', 'protocol', 'request/pipeline', 'request/questions'],
-  // An adapter knows no method and no catalog: the pipeline does.
-  http: [
-    'access', 'files', 'limits', 'ops/overload', 'protocol', 'request/pipeline', 'store/changes'
-  ],
-  'legacy/sessions': [
-    'access', 'author', 'catalog/compiled', 'limits', 'protocol', 'request/pipeline',
-    'request/questions', 'schema', 'store/changes', 'store/records', 'store/sealing'
-  ],
-  'legacy/methods': ['catalog/compiled', 'legacy/sessions', 'protocol', 'request/pipeline', 'schema'],
-  'legacy/http': [
-    'access', 'http', 'legacy/sessions', 'limits', 'protocol', 'request/pipeline', 'store/changes'
-  ],
-  // What an author sees of the service beside the endpoint.
-  console: [
-    'access', 'catalog/advice', 'catalog/compiled', 'catalog/folder', 'http', 'protocol', 'schema'
-  ],
+  'ops/metrics': [],
+  'ops/tracing': [],
+  'ops/log': ['ops/config'],
+  'ops/audit': ['ops/config', 'ops/log'],
+  'edges/http': [],
+  'edges/console': ['edges/http'],
+  'edges/legacy/sessions': [],
+  'edges/legacy/methods': ['edges/legacy/sessions'],
+  'edges/legacy/http': ['edges/http', 'edges/legacy/sessions'],
   // The composition of the era.
-  'legacy/open.ts': [
-    'catalog/compiled', 'http', 'legacy/http', 'legacy/methods', 'legacy/sessions', 'ops/config', 'protocol',
-    'request/pipeline', 'store/changes', 'store/records', 'store/sealing'
+  'edges/legacy/open.ts': [
+    'edges/http', 'edges/legacy/http', 'edges/legacy/methods', 'edges/legacy/sessions'
   ],
-  // The composition.
-  app: ['*'],
-  'app.ts': ['*'],
-  'index.ts': ['access', 'app.ts', 'author', 'limits', 'ops/config', 'protocol'],
-  testing: [
-    'access', 'app.ts', 'author', 'catalog/compiled', 'limits', 'ops/config', 'protocol', 'request/pipeline',
-    'tasks', 'upstreams'
-  ],
-  'testing.ts': ['catalog/compiled', 'protocol', 'tasks', 'testing'],
-  cli: [
-    'access', 'catalog/advice', 'catalog/compiled', 'catalog/contracts', 'catalog/folder', 'index.ts',
-    'ops/config', 'ops/log', 'protocol', 'schema', 'store/backends', 'testing'
-  ],
-  'main.ts': [
-    'app', 'app.ts', 'catalog/compiled', 'cli', 'ops/config', 'ops/log', 'ops/overload', 'ops/tracing',
-    'process'
-  ],
-  process: ['app', 'catalog/compiled', 'http', 'ops/config', 'ops/log', 'ops/metrics', 'store/backends'],
-  'launch.ts': ['main.ts']
+  'programs/process': [],
+  'programs/testing': [],
+  'programs/cli': ['programs/testing']
 }
 
 /** For the source that breaks the rule of permissions. */
-const SMALL_HOUSE = { a: ['b', 'c'], b: [] }
+const SMALL_HOUSE = { 'a/b': ['a/c', 'a/d'], 'a/c': [] }
 
 async function readSources (): Promise<Sources> {
   const files = (await readdir(SRC, { recursive: true })).filter((file) => file.endsWith('.ts')).toSorted()
@@ -114,19 +76,19 @@ async function readSources (): Promise<Sources> {
   )
 }
 
-const mayImportFastify = ({ file, isType }: Import) => /^(?:http|legacy\/http)\//.test(file) ||
-  file === 'app.ts' || (isType && /^(?:main\.ts$|app\/|legacy\/open\.ts$)/.test(file))
+const mayImportFastify = ({ file, isType }: Import) => /^edges\/(?:http|legacy\/http)\//.test(file) ||
+  file === 'app/app.ts' || (isType && /^(?:main\.ts$|app\/|edges\/legacy\/open\.ts$)/.test(file))
 const DRIVERS: { readonly [name: string]: string } = {
-  lmdb: 'store/backends/lmdb/',
-  ioredis: 'store/backends/redis/',
-  pg: 'store/backends/postgres/',
-  aws4fetch: 'files/s3/'
+  lmdb: 'platform/store/backends/lmdb/',
+  ioredis: 'platform/store/backends/redis/',
+  pg: 'platform/store/backends/postgres/',
+  aws4fetch: 'features/files/s3/'
 }
 const mayImportDriver = ({ file, target }: Import) => file.startsWith(DRIVERS[target] ?? '')
-const ENTRY = /^store\/backends\/[^/]+\/backend\.ts$/
+const ENTRY = /^platform\/store\/backends\/[^/]+\/backend\.ts$/
 /** The table has the entry of each. */
 const mayImportBackend = ({ file, target }: Import) => {
-  return file === 'store/backends/url-schemes.ts' && ENTRY.test(target)
+  return file === 'platform/store/backends/url-schemes.ts' && ENTRY.test(target)
 }
 /** A service without an admin address must not load the library. */
 const mayImportMetrics = ({ file, target, isType, isDynamic }: Import) =>
@@ -136,16 +98,18 @@ const mayImportTracing = ({ file, target, isType, isDynamic }: Import) =>
   !target.startsWith('ops/tracing/') || file.startsWith('ops/tracing/') || isType || isDynamic
 /** A service whose catalog has no upstream must not load undici. */
 const mayImportPool = ({ target, isType, isDynamic }: Import) =>
-  target !== 'upstreams/pool.ts' || isType || isDynamic
+  target !== 'features/upstreams/pool.ts' || isType || isDynamic
+const TESTING = /^(?:programs\/testing\/|testing\.ts$)/
 /** A service that serves must not load the code for tests. The commands may. */
 const mayImportTesting = ({ file, target }: Import) =>
-  !/^testing[./]/.test(target) || /^(?:testing[./]|cli\/)/.test(file)
+  !TESTING.test(target) || TESTING.test(file) || file.startsWith('programs/cli/')
 /** The page of the console runs in a browser. `init` writes the source of a tool that rolls dice. */
-const mayTakeTime = (file: string) => file === 'base/time.ts' || file === 'cli/initial-files.ts' ||
-  file.startsWith('console/page/')
+const mayTakeTime = (file: string) => file === 'base/time.ts' || file === 'programs/cli/initial-files.ts' ||
+  file.startsWith('edges/console/page/')
 /** Siblings of one contract, which a table names: a backend of state, and a storage of files. */
-const mayBeSmall = (file: string) => /^(?:store\/backends\/\w+\/backend|files\/\w+\/kind)\.ts$/.test(file)
-const mayImportAjv = ({ file, isType }: Import) => file === 'schema/ajv-instances.ts' || isType
+const mayBeSmall = (file: string) =>
+  /^(?:platform\/store\/backends\/\w+\/backend|features\/files\/\w+\/kind)\.ts$/.test(file)
+const mayImportAjv = ({ file, isType }: Import) => file === 'platform/schema/ajv-instances.ts' || isType
 
 /** Every rule, by its claim, with sources that break it. */
 const RULES: ReadonlyArray<{
@@ -155,32 +119,62 @@ const RULES: ReadonlyArray<{
   readonly found: readonly string[]
 }> = [
   {
-    claim: 'each room imports only the rooms that it may',
-    breaks: (sources) => breaksOfRooms(sources, ROOMS),
+    claim: 'a file imports only from its own floor and those below',
+    breaks: (sources) => breaksOfFloors(sources, FLOORS),
     made: {
-      'protocol/a.ts': "import type { Principal } from '../access/principal.ts'\n",
-      'store/changes/b.ts': "import { x } from './broadcast.ts'\nimport {\n  y,\n  z\n} from " +
-        "'../../request/pipeline/method.ts'\n",
-      'http/c.ts': "import '../request/methods/tools-call.ts'\nexport { a } from '../author/context.ts'\n",
-      'catalog/folder/d.ts': "const x = await import('../../app.ts')\n",
-      'catalog/e.ts': '',
-      'utils/e.ts': '',
-      'catalog/compiled/lists/f.ts': "// import { a } from '../../../http/body.ts'\n" +
-        "import { b } from '../../../protocol/errors.ts'\n",
-      'base/g.ts': "import { b } from '../protocol/errors.ts'\n"
+      'base/a.ts': "import { b } from '../platform/protocol/errors.ts'\n",
+      'platform/store/changes/b.ts': "import { x } from './broadcast.ts'\nimport {\n  y,\n  z\n} from " +
+        "'../../../request/pipeline/method.ts'\n",
+      'catalog/folder/c.ts': "const x = await import('../../app/app.ts')\n",
+      'catalog/compiled/lists/d.ts': "// import { a } from '../../../edges/http/body.ts'\n" +
+        "import { b } from '../../../platform/protocol/errors.ts'\n",
+      'programs/cli/e.ts': "export { a } from '../../testing.ts'\n",
+      'utils/f.ts': "import { a } from '../app/app.ts'\n"
     },
     found: [
-      'catalog/e.ts is not listed', 'utils is not listed', 'protocol/a.ts imports access/principal.ts',
-      'store/changes/b.ts imports request/pipeline/method.ts',
-      'http/c.ts imports request/methods/tools-call.ts', 'http/c.ts imports author/context.ts',
-      'catalog/folder/d.ts imports app.ts', 'base/g.ts imports protocol/errors.ts'
+      'utils is no floor', 'base/a.ts imports platform/protocol/errors.ts',
+      'platform/store/changes/b.ts imports request/pipeline/method.ts',
+      'catalog/folder/c.ts imports app/app.ts'
+    ]
+  },
+  {
+    claim: 'each room imports only the rooms of its floor that it may',
+    breaks: (sources) => breaksOfRooms(sources, ROOMS),
+    made: {
+      'platform/protocol/a.ts': "import type { Principal } from '../access/principal.ts'\n",
+      'platform/store/records/b.ts': "import { x } from '../changes/broadcast.ts'\n" +
+        "import { y } from '../../schema/compile.ts'\n",
+      'features/tasks/c.ts': "import '../files/uploads.ts'\nexport { a } from '../../base/words.ts'\n",
+      'edges/http/d.ts': "const x = await import('../legacy/open.ts')\n",
+      'catalog/e.ts': '',
+      'catalog/more/e.ts': ''
+    },
+    found: [
+      'catalog/more is not listed', 'platform/protocol/a.ts imports platform/access/principal.ts',
+      'platform/store/records/b.ts imports platform/store/changes/broadcast.ts',
+      'features/tasks/c.ts imports features/files/uploads.ts', 'edges/http/d.ts imports edges/legacy/open.ts'
     ]
   },
   {
     claim: 'each room imports the rooms that it may',
     breaks: (sources) => breaksOfPermissions(sources, sources.has('launch.ts') ? ROOMS : SMALL_HOUSE),
-    made: { 'a/a.ts': "import { b } from '../b/b.ts'\n", 'b/b.ts': '' },
-    found: ['a does not import c']
+    made: { 'a/b/b.ts': "import { c } from '../c/c.ts'\n", 'a/c/c.ts': '' },
+    found: ['a/b does not import a/d']
+  },
+  {
+    claim: 'a wire knows no method and no catalog: the pipeline does',
+    breaks: (sources) => breaksOfSecrets(
+      sources, /^edges\/(?:http|legacy\/http)\//, /^(?:catalog|request\/methods|request\/questions)\//
+    ),
+    made: {
+      'edges/http/a.ts': "import '../../request/methods/tools-call.ts'\n",
+      'edges/legacy/http/b.ts': "import type { C } from '../../../catalog/compiled/catalog.ts'\n",
+      'edges/console/c.ts': "import { d } from '../../catalog/advice/find-advice.ts'\n"
+    },
+    found: [
+      'edges/http/a.ts imports request/methods/tools-call.ts',
+      'edges/legacy/http/b.ts imports catalog/compiled/catalog.ts'
+    ]
   },
   {
     claim: 'methods do not import methods',
@@ -195,53 +189,54 @@ const RULES: ReadonlyArray<{
     claim: 'nothing of the current era knows the earlier ones',
     breaks: (sources) => breaksOfEras(sources),
     made: {
-      'legacy/http/a.ts': "import { s } from '../sessions/session.ts'\n",
-      'app.ts': "import { open } from './legacy/open.ts'\nimport { s } from './legacy/sessions/session.ts'\n",
-      'legacy/open.ts': "import { a } from './http/a.ts'\n",
-      'http/b.ts': "import { a } from '../legacy/http/a.ts'\n",
-      'request/pipeline/c.ts': "import type { S } from '../../legacy/sessions/session.ts'\n"
+      'edges/legacy/http/a.ts': "import { s } from '../sessions/session.ts'\n",
+      'app/app.ts': "import { open } from '../edges/legacy/open.ts'\n" +
+        "import { s } from '../edges/legacy/sessions/session.ts'\n",
+      'edges/legacy/open.ts': "import { a } from './http/a.ts'\n",
+      'edges/http/b.ts': "import { a } from '../legacy/http/a.ts'\n",
+      'request/pipeline/c.ts': "import type { S } from '../../edges/legacy/sessions/session.ts'\n"
     },
     found: [
-      'app.ts imports legacy/sessions/session.ts', 'http/b.ts imports legacy/http/a.ts',
-      'request/pipeline/c.ts imports legacy/sessions/session.ts'
+      'app/app.ts imports edges/legacy/sessions/session.ts', 'edges/http/b.ts imports edges/legacy/http/a.ts',
+      'request/pipeline/c.ts imports edges/legacy/sessions/session.ts'
     ]
   },
   {
     claim: 'each wire has the same files for the same jobs',
     breaks: (sources) => breaksOfWires(sources),
     made: {
-      'http/modern/post.ts': '',
-      'http/modern/outlet.ts': '',
-      'legacy/http/post.ts': '',
-      'legacy/http/listen.ts': ''
+      'edges/http/modern/post.ts': '',
+      'edges/http/modern/outlet.ts': '',
+      'edges/legacy/http/post.ts': '',
+      'edges/legacy/http/listen.ts': ''
     },
-    found: ['http/modern/outlet.ts has no counterpart in legacy/http/']
+    found: ['edges/http/modern/outlet.ts has no counterpart in edges/legacy/http/']
   },
   {
-    claim: 'only http/, legacy/http/ and app.ts import Fastify and its plugins',
+    claim: 'only edges/http/, edges/legacy/http/ and app/app.ts import Fastify and its plugins',
     breaks: (sources) => breaksOfPackage(sources, /^(?:@fastify\/|fastify)/, mayImportFastify),
     made: {
       'request/pipeline/a.ts': "import type { FastifyReply } from 'fastify'\n",
-      'legacy/http/a.ts': "import type { FastifyReply } from 'fastify'\n",
+      'edges/legacy/http/a.ts': "import type { FastifyReply } from 'fastify'\n",
       'main.ts': "import type { FastifyInstance } from 'fastify'\nimport Fastify from 'fastify'\n",
-      'http/b.ts': "import cors from '@fastify/cors'\n",
-      'legacy/sessions/c.ts': "import plugin from 'fastify-plugin'\n"
+      'edges/http/b.ts': "import cors from '@fastify/cors'\n",
+      'edges/legacy/sessions/c.ts': "import plugin from 'fastify-plugin'\n"
     },
     found: [
       'request/pipeline/a.ts imports fastify', 'main.ts imports fastify',
-      'legacy/sessions/c.ts imports fastify-plugin'
+      'edges/legacy/sessions/c.ts imports fastify-plugin'
     ]
   },
   {
     claim: 'one file imports ajv when it runs',
     breaks: (sources) => breaksOfPackage(sources, /^ajv/, mayImportAjv),
     made: {
-      'schema/a.ts': "import type { ErrorObject } from 'ajv'\n",
-      'schema/ajv-instances.ts': "import { Ajv } from 'ajv'\n",
-      'schema/b.ts': "import { Ajv2020 } from 'ajv/dist/2020.js'\n",
-      'schema/c.ts': "import { type ErrorObject } from 'ajv'\n"
+      'platform/schema/a.ts': "import type { ErrorObject } from 'ajv'\n",
+      'platform/schema/ajv-instances.ts': "import { Ajv } from 'ajv'\n",
+      'platform/schema/b.ts': "import { Ajv2020 } from 'ajv/dist/2020.js'\n",
+      'platform/schema/c.ts': "import { type ErrorObject } from 'ajv'\n"
     },
-    found: ['schema/b.ts imports ajv/dist/2020.js', 'schema/c.ts imports ajv']
+    found: ['platform/schema/b.ts imports ajv/dist/2020.js', 'platform/schema/c.ts imports ajv']
   },
   {
     claim: 'only ops/metrics/ imports prom-client, and the others import it late',
@@ -255,10 +250,10 @@ const RULES: ReadonlyArray<{
       'ops/metrics/a.ts': "import { Registry } from 'prom-client'\nimport { b } from './b.ts'\n",
       'app/admin.ts': "import type { A } from '../ops/metrics/a.ts'\n" +
         "const a = await import('../ops/metrics/a.ts')\n",
-      'app.ts': "import { a } from './ops/metrics/a.ts'\n",
-      'http/b.ts': "import type { Registry } from 'prom-client'\n"
+      'app/app.ts': "import { a } from '../ops/metrics/a.ts'\n",
+      'edges/http/b.ts': "import type { Registry } from 'prom-client'\n"
     },
-    found: ['http/b.ts imports prom-client', 'app.ts imports ops/metrics/a.ts early']
+    found: ['edges/http/b.ts imports prom-client', 'app/app.ts imports ops/metrics/a.ts early']
   },
   {
     claim: 'only ops/tracing/ imports OpenTelemetry, and the others import it late',
@@ -272,70 +267,75 @@ const RULES: ReadonlyArray<{
       'ops/tracing/a.ts': "import { trace } from '@opentelemetry/api'\nimport { b } from './b.ts'\n",
       'app/a.ts': "import type { A } from '../ops/tracing/a.ts'\n" +
         "const a = import('../ops/tracing/a.ts')\n",
-      'app.ts': "import { a } from './ops/tracing/a.ts'\n",
-      'tasks/b.ts': "import type { Span } from '@opentelemetry/api'\n"
+      'app/app.ts': "import { a } from '../ops/tracing/a.ts'\n",
+      'features/tasks/b.ts': "import type { Span } from '@opentelemetry/api'\n"
     },
-    found: ['tasks/b.ts imports @opentelemetry/api', 'app.ts imports ops/tracing/a.ts early']
+    found: ['features/tasks/b.ts imports @opentelemetry/api', 'app/app.ts imports ops/tracing/a.ts early']
   },
   {
     claim: 'one file imports undici when it runs, and the others import it late',
     breaks: (sources) => [
       ...breaksOfPackage(
-        sources, /^undici$/, ({ file, isType }) => file === 'upstreams/pool.ts' ||
-          (isType && file.startsWith('upstreams/'))
+        sources, /^undici$/, ({ file, isType }) => file === 'features/upstreams/pool.ts' ||
+          (isType && file.startsWith('features/upstreams/'))
       ),
       ...readImports(sources).filter((one) => !mayImportPool(one)).map(
         ({ file, target }) => `${file} imports ${target} early`
       )
     ],
     made: {
-      'upstreams/pool.ts': "import { Pool } from 'undici'\n",
-      'upstreams/a.ts': "import type { Dispatcher } from 'undici'\nconst a = await import('./pool.ts')\n",
-      'upstreams/b.ts': "import { fetch } from 'undici'\nimport { a } from './pool.ts'\n",
-      'access/c.ts': "import type { Dispatcher } from 'undici'\n"
+      'features/upstreams/pool.ts': "import { Pool } from 'undici'\n",
+      'features/upstreams/a.ts': "import type { Dispatcher } from 'undici'\n" +
+        "const a = await import('./pool.ts')\n",
+      'features/upstreams/b.ts': "import { fetch } from 'undici'\nimport { a } from './pool.ts'\n",
+      'platform/access/c.ts': "import type { Dispatcher } from 'undici'\n"
     },
     found: [
-      'upstreams/b.ts imports undici', 'access/c.ts imports undici',
-      'upstreams/b.ts imports upstreams/pool.ts early'
+      'features/upstreams/b.ts imports undici', 'platform/access/c.ts imports undici',
+      'features/upstreams/b.ts imports features/upstreams/pool.ts early'
     ]
   },
   {
-    claim: 'nothing that serves imports testing/',
+    claim: 'nothing that serves imports programs/testing/',
     breaks: (sources) => readImports(sources).filter((one) => !mayImportTesting(one)).map(
       ({ file, target }) => `${file} imports ${target}`
     ),
     made: {
-      'cli/call.ts': "const { open } = await import('../testing.ts')\n",
-      'testing.ts': "export { open } from './testing/a.ts'\n",
-      'testing/a.ts': "import type { B } from './b.ts'\n",
-      'app.ts': "import { open } from './testing/a.ts'\n",
+      'programs/cli/call.ts': "const { open } = await import('../../testing.ts')\n",
+      'testing.ts': "export { open } from './programs/testing/a.ts'\n",
+      'programs/testing/a.ts': "import type { B } from './b.ts'\n",
+      'app/app.ts': "import { open } from '../programs/testing/a.ts'\n",
       'index.ts': "export { open } from './testing.ts'\n"
     },
-    found: ['app.ts imports testing/a.ts', 'index.ts imports testing.ts']
+    found: ['app/app.ts imports programs/testing/a.ts', 'index.ts imports testing.ts']
   },
   {
-    claim: 'testing/ works with every test runner',
+    claim: 'programs/testing/ works with every test runner',
     breaks: (sources) => breaksOfPackage(
-      sources, /^(?:node:test|tap|vitest)$/, ({ file }) => !/^testing[./]/.test(file)
+      sources, /^(?:node:test|tap|vitest)$/, ({ file }) => !TESTING.test(file)
     ),
-    made: { 'testing/a.ts': "import { after } from 'node:test'\nimport { run } from './node:test.ts'\n" },
-    found: ['testing/a.ts imports node:test']
+    made: {
+      'programs/testing/a.ts': "import { after } from 'node:test'\nimport { run } from './node:test.ts'\n"
+    },
+    found: ['programs/testing/a.ts imports node:test']
   },
   {
     claim: 'a driver is imported by its own folder alone',
     breaks: (sources) => breaksOfPackage(sources, /^(?:lmdb|ioredis|pg|aws4fetch)$/, mayImportDriver),
     made: {
-      'store/backends/lmdb/a.ts': "import { open } from 'lmdb'\n",
-      'store/backends/redis/b.ts': "import { Redis } from 'ioredis'\n",
-      'store/backends/redis/c.ts': "import { open } from 'lmdb'\n",
-      'store/backends/memory/d.ts': "import type { Redis } from 'ioredis'\n",
-      'store/backends/e.ts': "const { Redis } = await import('ioredis')\n",
-      'app.ts': "import { open } from 'lmdb'\n",
-      'files/folder/f.ts': "import { AwsClient } from 'aws4fetch'\n"
+      'platform/store/backends/lmdb/a.ts': "import { open } from 'lmdb'\n",
+      'platform/store/backends/redis/b.ts': "import { Redis } from 'ioredis'\n",
+      'platform/store/backends/redis/c.ts': "import { open } from 'lmdb'\n",
+      'platform/store/backends/memory/d.ts': "import type { Redis } from 'ioredis'\n",
+      'platform/store/backends/e.ts': "const { Redis } = await import('ioredis')\n",
+      'app/app.ts': "import { open } from 'lmdb'\n",
+      'features/files/folder/f.ts': "import { AwsClient } from 'aws4fetch'\n"
     },
     found: [
-      'store/backends/redis/c.ts imports lmdb', 'store/backends/memory/d.ts imports ioredis',
-      'store/backends/e.ts imports ioredis', 'app.ts imports lmdb', 'files/folder/f.ts imports aws4fetch'
+      'platform/store/backends/redis/c.ts imports lmdb',
+      'platform/store/backends/memory/d.ts imports ioredis',
+      'platform/store/backends/e.ts imports ioredis', 'app/app.ts imports lmdb',
+      'features/files/folder/f.ts imports aws4fetch'
     ]
   },
   {
@@ -344,38 +344,41 @@ const RULES: ReadonlyArray<{
     made: {
       'ops/config/config.ts': 'const port = process.env.PORT\n',
       'main.ts': 'process.exit()\n',
-      'process/signals.ts': 'process.exit()\n',
-      'http/a.ts': "// ends the process\n/** a process */\nlog('the process')\n",
-      'http/b.ts': "import { env } from 'node:process'\n",
-      'http/c.ts': 'const { exit } = globalThis.process\n'
+      'programs/process/signals.ts': 'process.exit()\n',
+      'edges/http/a.ts': "// ends the process\n/** a process */\nlog('the process')\n",
+      'edges/http/b.ts': "import { env } from 'node:process'\n",
+      'edges/http/c.ts': 'const { exit } = globalThis.process\n'
     },
-    found: ['ops/config/config.ts touches process', 'http/b.ts touches process', 'http/c.ts touches process']
+    found: [
+      'ops/config/config.ts touches process', 'edges/http/b.ts touches process',
+      'edges/http/c.ts touches process'
+    ]
   },
   {
     claim: "what is in a backend's folder is imported by its own folder, and its entry by the table of URL " +
       'schemes',
     breaks: (sources) => breaksOfBackends(sources, mayImportBackend),
     made: {
-      'app.ts': "import { a } from './store/backends/memory/state-store.ts'\nimport { b } from " +
-        "'./store/backends/url-schemes.ts'\n",
-      'store/backends/url-schemes.ts': "import { a } from './redis/backend.ts'\nimport { b } from " +
+      'app/app.ts': "import { a } from '../platform/store/backends/memory/state-store.ts'\n" +
+        "import { b } from '../platform/store/backends/url-schemes.ts'\n",
+      'platform/store/backends/url-schemes.ts': "import { a } from './redis/backend.ts'\nimport { b } from " +
         "'./lmdb/open.ts'\n",
-      'store/backends/outage-log.ts': "import type { A } from './redis/connection.ts'\n",
-      'store/backends/lmdb/open.ts': "import { a } from '../backend.ts'\nimport { b } from " +
+      'platform/store/backends/outage-log.ts': "import type { A } from './redis/connection.ts'\n",
+      'platform/store/backends/lmdb/open.ts': "import { a } from '../backend.ts'\nimport { b } from " +
         "'./state-store.ts'\n",
-      'store/backends/lmdb/a.ts': "import { a } from '../redis/channel.ts'\n",
-      'store/backends/redis/b.ts': "import { a } from '../memory/state-store.ts'\n" +
+      'platform/store/backends/lmdb/a.ts': "import { a } from '../redis/channel.ts'\n",
+      'platform/store/backends/redis/b.ts': "import { a } from '../memory/state-store.ts'\n" +
         "import { b } from '../backend.ts'\n",
-      'store/records/c.ts': "import { a } from '../backends/redis/state-store.ts'\nimport { b } from " +
+      'platform/store/records/c.ts': "import { a } from '../backends/redis/state-store.ts'\nimport { b } from " +
         "'./state-store.ts'\n"
     },
     found: [
-      'app.ts imports store/backends/memory/state-store.ts',
-      'store/backends/url-schemes.ts imports store/backends/lmdb/open.ts',
-      'store/backends/outage-log.ts imports store/backends/redis/connection.ts',
-      'store/backends/lmdb/a.ts imports store/backends/redis/channel.ts',
-      'store/backends/redis/b.ts imports store/backends/memory/state-store.ts',
-      'store/records/c.ts imports store/backends/redis/state-store.ts'
+      'app/app.ts imports platform/store/backends/memory/state-store.ts',
+      'platform/store/backends/url-schemes.ts imports platform/store/backends/lmdb/open.ts',
+      'platform/store/backends/outage-log.ts imports platform/store/backends/redis/connection.ts',
+      'platform/store/backends/lmdb/a.ts imports platform/store/backends/redis/channel.ts',
+      'platform/store/backends/redis/b.ts imports platform/store/backends/memory/state-store.ts',
+      'platform/store/records/c.ts imports platform/store/backends/redis/state-store.ts'
     ]
   },
   {
@@ -383,21 +386,21 @@ const RULES: ReadonlyArray<{
     breaks: (sources) => breaksOfTime(sources, mayTakeTime),
     made: {
       'base/time.ts': 'const now = () => Date.now()\n',
-      'tasks/a.ts': 'const end = performance.now() + 5\n',
-      'tasks/b.ts': "import { setTimeout as pause } from 'node:timers/promises'\n",
-      'tasks/c.ts': 'const timer = setInterval(look, 5)\n',
-      'tasks/d.ts': "import { randomBytes } from 'node:crypto'\n",
-      'tasks/e.ts': '// Date.now() is read once.\nsocket.setTimeout(5)\ntimers.setTimeout(look, 5)\n',
-      'tasks/f.ts': 'const signal = AbortSignal.timeout(5)\n'
+      'features/tasks/a.ts': 'const end = performance.now() + 5\n',
+      'features/tasks/b.ts': "import { setTimeout as pause } from 'node:timers/promises'\n",
+      'features/tasks/c.ts': 'const timer = setInterval(look, 5)\n',
+      'features/tasks/d.ts': "import { randomBytes } from 'node:crypto'\n",
+      'features/tasks/e.ts': '// Date.now() is read once.\nsocket.setTimeout(5)\ntimers.setTimeout(look, 5)\n',
+      'features/tasks/f.ts': 'const signal = AbortSignal.timeout(5)\n'
     },
-    found: ['a', 'b', 'c', 'd', 'f'].map((name) => `tasks/${name}.ts has a time of its own`)
+    found: ['a', 'b', 'c', 'd', 'f'].map((name) => `features/tasks/${name}.ts has a time of its own`)
   },
   {
     claim: 'no imports go in a circle, but for the late one of index.ts',
     breaks: breaksOfCycles,
     made: {
-      'app.ts': "const trivet = await import('./index.ts')\n",
-      'index.ts': "export { app } from './app.ts'\n",
+      'app/app.ts': "const trivet = await import('../index.ts')\n",
+      'index.ts': "export { app } from './app/app.ts'\n",
       'a.ts': "import { b } from './b.ts'\n",
       'b.ts': "import type { c } from './c.ts'\n",
       'c.ts': "const a = await import('./a.ts')\n",
@@ -425,8 +428,8 @@ const RULES: ReadonlyArray<{
       'b.ts': 'b\n'.repeat(14),
       'c.ts': "import { d } from './d.ts'\n".repeat(15),
       'd.ts': 'd\n',
-      'files/url-schemes.ts': "import { kind } from './s3/kind.ts'\n",
-      'files/s3/kind.ts': ''
+      'features/files/url-schemes.ts': "import { kind } from './s3/kind.ts'\n",
+      'features/files/s3/kind.ts': ''
     },
     found: ['b.ts belongs to a.ts']
   },

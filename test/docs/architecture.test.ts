@@ -5,7 +5,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { TRANSITIONS } from '../../src/features/tasks/table/transition-table.ts'
-import { toFloorsPicture, toPhasesPicture } from './architecture-page.ts'
+import { toPartsPicture, toPhasesPicture } from './architecture-page.ts'
 import { ROOT } from './pages.ts'
 
 const PAGE = join(ROOT, 'docs/architecture.md')
@@ -16,7 +16,7 @@ const sources = new Map(
 )
 
 const PICTURES = {
-  flowchart: toFloorsPicture(sources),
+  flowchart: toPartsPicture(sources),
   stateDiagram: toPhasesPicture(TRANSITIONS)
 }
 
@@ -37,20 +37,22 @@ t.test('each file and folder that the page names exists', async (t) => {
   t.strictSame(names.filter((name) => ![ROOT, SRC].some((root) => existsSync(join(root, name)))), [])
 })
 
-t.test('the order of the floors comes from the imports', async (t) => {
+t.test('the order of the parts comes from the imports', async (t) => {
   const importing = (target: string) => `import { x } from '${target}'\n`
-  const small = toFloorsPicture(new Map([
-    ['app/app.ts', importing('./http/a.ts')],
-    ['http/a.ts', importing('../request/pipeline/b.ts') + importing('../protocol/c.ts')],
-    ['request/pipeline/b.ts', importing('../../protocol/c.ts') + importing('../../base/d.ts')],
-    ['protocol/c.ts', ''],
+  const small = toPartsPicture(new Map([
+    ['app/app.ts', importing('../edges/http/a.ts')],
+    ['edges/http/a.ts', importing('../../request/pipeline/b.ts') + importing('../../platform/protocol/c.ts')],
+    ['request/pipeline/b.ts', importing('../../platform/protocol/c.ts') + importing('../../base/d.ts')],
+    ['platform/protocol/c.ts', ''],
     ['base/d.ts', '']
   ]))
   t.match(small, '  http --> request\n  request --> protocol\n')
   t.notMatch(small, 'http --> protocol', 'an edge that others imply is left out')
-  t.throws(() => toFloorsPicture(new Map([['new/a.ts', importing('../http/a.ts')]])), /new is on no floor/)
+  const unknown = new Map([['new/a.ts', importing('../edges/http/a.ts')]])
+  t.throws(() => toPartsPicture(unknown), /new\/a\.ts is in no part/)
   const circle = new Map([
-    ['http/a.ts', importing('../files/a.ts')], ['files/a.ts', importing('../http/a.ts')]
+    ['edges/http/a.ts', importing('../../features/files/a.ts')],
+    ['features/files/a.ts', importing('../../edges/http/a.ts')]
   ])
-  t.throws(() => toFloorsPicture(circle), /import each other: http, files/)
+  t.throws(() => toPartsPicture(circle), /import each other: http, files/)
 })

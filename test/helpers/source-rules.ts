@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 
-/** Source texts by their path below src/, such as `http/body.ts`. */
+/** Source texts by their path below src/, such as `edges/http/guards.ts`. */
 export type Sources = ReadonlyMap<string, string>
 
 export interface Import {
@@ -47,46 +47,68 @@ function withoutComments (text: string): string {
   return text.replaceAll(/\/\*.*?\*\//gs, '').replaceAll(/(?<![:'"`\\])\/\/.*$/gm, '')
 }
 
-/** The room that all others may import. */
-const LEAVES = 'base'
+/** The rooms whose folders are rooms of their own. */
+const SPLIT = ['edges/legacy', 'platform/store']
 
-/** Folders of rooms: each folder directly in them is a room. */
-const FLOORS = ['catalog', 'legacy', 'ops', 'request', 'store']
-
-/** The room of a file, or the path of a file that is in no room. */
+/** Returns the room of a file: a folder of its floor. A file that is in no folder of a floor is a room too. */
 function roomOf (file: string): string {
-  const [first = '', ...rest] = file.split('/')
-  const [second] = rest
-  if (!FLOORS.includes(first)) return first
-  return `${first}/${second}`
+  const [floor = '', room, part] = file.split('/')
+  if (room === undefined || file === `${floor}/${room}`) return floor
+  return SPLIT.includes(`${floor}/${room}`) ? `${floor}/${room}/${part}` : `${floor}/${room}`
 }
 
+const floorOf = (file: string) => file.split('/')[0] ?? ''
+const isLate = (target: string, isDynamic: boolean) => isDynamic && target === 'index.ts'
 const toLine = ({ file, target }: Import) => `${file} imports ${target}`
 
 /**
- * @param allowed the rooms that each room may import beside itself. A room that is not listed may not exist.
+ * Files that are on no floor, and imports of a floor above. A late one may be of index.ts, which is what
+ * catalogs import.
+ * @param floors from the leaves up. A list has several on one height.
  */
-export function breaksOfRooms (
-  sources: Sources, allowed: { readonly [room: string]: readonly string[] }
+export function breaksOfFloors (
+  sources: Sources, floors: ReadonlyArray<string | readonly string[]>
 ): string[] {
+  const heightOf = (file: string) => floors.findIndex((floor) => [floor].flat().includes(floorOf(file)))
+  const unknown = new Set([...sources.keys()].filter((file) => heightOf(file) < 0).map(floorOf))
+  return [
+    ...[...unknown].map((floor) => `${floor} is no floor`),
+    ...readImports(sources).filter(({ file, target, isOurs, isDynamic }) => (
+      isOurs && heightOf(target) > heightOf(file) && heightOf(file) >= 0 && !isLate(target, isDynamic)
+    )).map(toLine)
+  ]
+}
+
+export interface Permissions { readonly [room: string]: readonly string[] }
+
+/**
+ * Imports of another room of the same floor.
+ * @param allowed the rooms of its floor that each room may import. A room that is not listed may not exist.
+ */
+export function breaksOfRooms (sources: Sources, allowed: Permissions): string[] {
   const unknown = [...new Set([...sources.keys()].map(roomOf))].filter(
-    (room) => !Object.hasOwn(allowed, room)
+    (room) => room.includes('/') && !Object.hasOwn(allowed, room)
   ).map((room) => `${room} is not listed`)
   const wrong = readImports(sources).filter(({ file, target, isOurs }) => {
     const [from, to] = [roomOf(file), roomOf(target)]
-    return isOurs && from !== to && to !== LEAVES && !(allowed[from] ?? []).includes(to) &&
-      !(allowed[from] ?? []).includes('*')
+    const isNext = floorOf(file) === floorOf(target)
+    return isOurs && from !== to && isNext && !(allowed[from] ?? []).includes(to)
   })
   return [...unknown, ...wrong.map(toLine)]
 }
 
+/** Imports from files that the first pattern names of files that the second one names. */
+export function breaksOfSecrets (sources: Sources, from: RegExp, of: RegExp): string[] {
+  return readImports(sources).filter(
+    ({ file, target, isOurs }) => isOurs && from.test(file) && of.test(target)
+  ).map(toLine)
+}
+
 /** Rooms that may be imported by a room that does not import them: each could close a circle one day. */
-export function breaksOfPermissions (
-  sources: Sources, allowed: { readonly [room: string]: readonly string[] }
-): string[] {
+export function breaksOfPermissions (sources: Sources, allowed: Permissions): string[] {
   const used = new Set(readImports(sources).map(({ file, target }) => `${roomOf(file)} ${roomOf(target)}`))
   return Object.entries(allowed).flatMap(([room, targets]) =>
-    targets.filter((target) => target !== '*' && !used.has(`${room} ${target}`)).map(
+    targets.filter((target) => !used.has(`${room} ${target}`)).map(
       (target) => `${room} does not import ${target}`
     ))
 }
@@ -100,13 +122,13 @@ export function breaksOfStrangers (sources: Sources, room: string, except: RegEx
     ).map(toLine)
 }
 
-const ofEarlierEras = (file: string) => file.startsWith('legacy/')
+const ofEarlierEras = (file: string) => file.startsWith('edges/legacy/')
 
 /** Imports of files that can be deleted together. Only the one line that joins them may import them. */
 export function breaksOfEras (sources: Sources): string[] {
   return readImports(sources).filter(
     ({ file, target, isOurs }) => isOurs && ofEarlierEras(target) && !ofEarlierEras(file) &&
-      !(file === 'app.ts' && target === 'legacy/open.ts')
+      !(file === 'app/app.ts' && target === 'edges/legacy/open.ts')
   ).map(toLine)
 }
 
@@ -115,9 +137,9 @@ export function breaksOfEras (sources: Sources): string[] {
  */
 export function breaksOfWires (sources: Sources): string[] {
   return [...sources.keys()].filter(
-    (file) => file.startsWith('http/modern/') && !sources.has(file.replace('http/modern/', 'legacy/http/'))
-  )
-    .map((file) => `${file} has no counterpart in legacy/http/`)
+    (file) => file.startsWith('edges/http/modern/') &&
+      !sources.has(file.replace('edges/http/modern/', 'edges/legacy/http/'))
+  ).map((file) => `${file} has no counterpart in edges/legacy/http/`)
 }
 
 /**
@@ -133,7 +155,7 @@ export function breaksOfPackage (
 }
 
 /** The folder of one backend. */
-const backendOf = (file: string) => /^store\/backends\/([^/]+)\//.exec(file)?.[1]
+const backendOf = (file: string) => /^platform\/store\/backends\/([^/]+)\//.exec(file)?.[1]
 
 /**
  * Files that import a backend and may not. @param mayImport told of every import of a backend from outside
@@ -149,7 +171,7 @@ export function breaksOfBackends (sources: Sources, mayImport: (one: Import) => 
 export function breaksOfProcess (sources: Sources): string[] {
   return [...sources].filter(([file, text]) => {
     const code = withoutComments(text)
-    return file !== 'main.ts' && file !== 'launch.ts' && !file.startsWith('process/') &&
+    return file !== 'main.ts' && file !== 'launch.ts' && !file.startsWith('programs/process/') &&
       (/\bprocess\b/.test(code.replaceAll(/'[^'\n]*'/g, '')) || code.includes("'node:process'"))
   }).map(([file]) => `${file} touches process`)
 }
@@ -174,7 +196,7 @@ export function breaksOfTime (sources: Sources, mayTakeTime: (file: string) => b
 export function breaksOfCycles (sources: Sources): string[] {
   const edges = new Map<string, string[]>()
   for (const { file, target, isOurs, isDynamic } of readImports(sources)) {
-    if (isOurs && !(isDynamic && target === 'index.ts')) edges.set(file, [...edges.get(file) ?? [], target])
+    if (isOurs && !isLate(target, isDynamic)) edges.set(file, [...edges.get(file) ?? [], target])
   }
   const cycles: string[] = []
   const done = new Set<string>()
