@@ -44,8 +44,12 @@ export type {
   AnswersOf, FormAnswer, InputRequest, RootsAnswer, SampleAnswer, SampledContent, SampleOptions,
   SamplingMessage, ToolUseContent, UrlAnswer
 } from './platform/author/input-request.ts'
-export type { CompletionContext, CompletionFunction, CompletionSource } from './platform/author/completion.ts'
-export type { Context, ReadContext, SleepOptions, StepOptions, UndoContext } from './platform/author/context.ts'
+export type {
+  CompletionContext, CompletionFunction, CompletionSource
+} from './platform/author/completion.ts'
+export type {
+  Context, ReadContext, SleepOptions, StepOptions, UndoContext
+} from './platform/author/context.ts'
 export type { Log } from './platform/author/log.ts'
 export type { CallLimitOptions } from './platform/limits/call-limits.ts'
 export type { Principal } from './platform/access/principal.ts'

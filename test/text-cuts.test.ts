@@ -16,7 +16,7 @@ const MAY_CUT: { readonly [file: string]: string } = {
   'edges/console/page/form/answer-problems.ts': 'the date of a time is checked',
   'features/files/storage.ts': 'a pattern has checked the key',
   'edges/http/replies.ts': 'all but ASCII is replaced',
-  'platform/store/backends/redis/redis-error.ts': 'the part that an error repeats is looked for in its message',
+  'platform/store/backends/redis/redis-error.ts': 'what an error repeats is looked for in its message',
   'platform/store/sealing/sealer.ts': 'a token is looked up by its beginning'
 }
 

@@ -5,9 +5,10 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
 const MODULES = [
-  'platform/access/principal', 'platform/author/tool-error', 'platform/store/backends/url-schemes', 'request/questions/request-state',
-  'platform/schema/json-schema', 'platform/store/sealing/sealer', 'platform/store/records/handles', 'platform/author/define-upstream',
-  'catalog/compiled/upstreams/compile-upstream', 'features/upstreams/upstreams', 'request/pipeline/upstream-calls',
+  'platform/access/principal', 'platform/author/tool-error', 'platform/store/backends/url-schemes',
+  'request/questions/request-state', 'platform/schema/json-schema', 'platform/store/sealing/sealer',
+  'platform/store/records/handles', 'platform/author/define-upstream', 'features/upstreams/upstreams',
+  'catalog/compiled/upstreams/compile-upstream', 'request/pipeline/upstream-calls',
   'request/pipeline/lifetime', 'ops/metrics/upstream-metrics'
 ]
 /** The folder of the built modules, by the entry file of the build. */

@@ -50,7 +50,7 @@ function withoutComments (text: string): string {
 /** The rooms whose folders are rooms of their own. */
 const SPLIT = ['edges/legacy', 'platform/store']
 
-/** Returns the room of a file: a folder of its floor. A file that is in no folder of a floor is a room too. */
+/** Returns the room of a file: a folder of its floor, or the floor if it has no folders. */
 function roomOf (file: string): string {
   const [floor = '', room, part] = file.split('/')
   if (room === undefined || file === `${floor}/${room}`) return floor

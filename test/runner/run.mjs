@@ -49,13 +49,14 @@ const LONG = [
   'test/platform/store/backends/redis/replica-acks', 'test/platform/store/backends/redis/sentinel-votes',
   'test/platform/store/backends/postgres/outages', 'test/platform/store/backends/postgres/state-store',
   'test/replicas/legacy-', 'test/replicas/files', 'test/replicas/haproxy.', 'test/replicas/rolling-restart',
-  'test/replicas/storm', 'test/replicas/tasks', 'test/replicas/two-replicas', 'test/programs/cli/init', 'test/main',
-  'test/sessions-memory', 'test/signals', 'test/workers', 'test/programs/process/worker-faults', 'test/browser/',
-  'test/edges/console/', 'test/features/tasks/life', 'test/platform/store/records/principals', 'test/request/methods/hidden',
+  'test/replicas/storm', 'test/replicas/tasks', 'test/replicas/two-replicas', 'test/programs/cli/init',
+  'test/main', 'test/sessions-memory', 'test/signals', 'test/workers',
+  'test/programs/process/worker-faults', 'test/browser/', 'test/edges/console/', 'test/features/tasks/life',
+  'test/platform/store/records/principals', 'test/request/methods/hidden',
   'test/catalog/folder/watched-files', 'test/edges/legacy/http/resumption', 'test/overload',
-  'test/features/upstreams/one-attacker', 'test/platform/access/one-stranger', 'test/platform/store/start-outages',
-  'test/programs/process/signal-ways',
-  'test/edges/http/refusals', 'test/edges/http/slow-senders'
+  'test/features/upstreams/one-attacker', 'test/platform/access/one-stranger',
+  'test/platform/store/start-outages', 'test/programs/process/signal-ways', 'test/edges/http/refusals',
+  'test/edges/http/slow-senders'
 ]
 
 /** The API of OpenTelemetry takes one provider of a process. The other counts the timers of its process. */

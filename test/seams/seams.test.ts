@@ -79,8 +79,8 @@ t.test('a stranger adds', async (t) => {
 
   t.test('a setting', async (t) => {
     const [config, commands, settings, variables, widgets] = await Promise.all([
-      'ops/config/config.ts', 'programs/cli/serve.ts', 'ops/config/settings.ts', 'ops/config/unknown-variables.ts',
-      'ops/config/widgets.ts'
+      'ops/config/config.ts', 'programs/cli/serve.ts', 'ops/config/settings.ts',
+      'ops/config/unknown-variables.ts', 'ops/config/widgets.ts'
     ].map(async (path) => await import(copy.urlOf(path))))
     const { readConfig, completeConfig } = config
     t.equal(widgets.readWidgets(readConfig({})), 3, 'a value of the config')
@@ -99,7 +99,9 @@ t.test('a stranger adds', async (t) => {
 
   t.test('a limit', async (t) => {
     const [{ Limit }, { Used }] = await Promise.all(
-      ['platform/limits/limits.ts', 'platform/limits/used.ts'].map(async (path) => await import(copy.urlOf(path)))
+      ['platform/limits/limits.ts', 'platform/limits/used.ts'].map(
+        async (path) => await import(copy.urlOf(path))
+      )
     )
     const used = new Used(new Limit('notes'))
     const [ada, bob] = ['ada', 'bob'].map((name) => ({ kind: 'principal', name }))

@@ -18,6 +18,8 @@ const TRANSITIONS = 'features/tasks/transitions.ts'
 const STATES = 'features/tasks/states.ts'
 const ACCESS = 'features/tasks/access.ts'
 const RECORDS = 'features/tasks/records.ts'
+const RUN = 'features/tasks/run.ts'
+const SHARES = 'platform/store/records/shares.ts'
 const RUN_ROWS = 'features/tasks/table/run-rows.ts'
 const RUNNER = 'features/tasks/runner.ts'
 const FIRST_ANSWERS = 'platform/store/records/first-answers.ts'
@@ -49,7 +51,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a lost reply to the creation of a task makes a ghost',
     edits: [
       [FIRST_RUN, 'error instanceof StoreUnavailable && this.#options.rule.mayRerun', 'false'],
-      ['features/tasks/records.ts', 'if (error instanceof StoreUnavailable) this.#removals.add(key.state, isOwn)', '']
+      [RECORDS, 'if (error instanceof StoreUnavailable) this.#removals.add(key.state, isOwn)', '']
     ]
   },
   {
@@ -61,7 +63,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a run that renews its lease after its end is begun elsewhere too',
-    edits: [['features/tasks/run.ts', 'if (clock.monotonic() >= endsAt) await', 'if (endsAt < 0) await']]
+    edits: [[RUN, 'if (clock.monotonic() >= endsAt) await', 'if (endsAt < 0) await']]
   },
   {
     name: 'a poison task ends every replica',
@@ -118,7 +120,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'new steps begin after a lost lease',
-    edits: [['features/tasks/run.ts', 'clock.monotonic() < this.#leaseEndsAt\n', 'clock.monotonic() < Infinity\n']]
+    edits: [[RUN, 'clock.monotonic() < this.#leaseEndsAt\n', 'clock.monotonic() < Infinity\n']]
   },
   {
     name: 'tasks ask who, and not whether they may',
@@ -151,7 +153,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a stream ignores that it has missed events',
-    edits: [['features/tasks/watches.ts', "else if (event.type === 'events-missed')", 'else if (Date.now() < 0)']]
+    edits: [[
+      'features/tasks/watches.ts', "else if (event.type === 'events-missed')", 'else if (Date.now() < 0)'
+    ]]
   },
   {
     name: 'a status whose writer was lost is not told',
@@ -213,20 +217,21 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a repetition tells of a task whose creation is in doubt',
     seed: 1985,
     edits: [[
-      'features/tasks/calls/names.ts', 'const stored = await records.adopt(first.key, first)', 'const stored = first'
+      'features/tasks/calls/names.ts', 'const stored = await records.adopt(first.key, first)',
+      'const stored = first'
     ]]
   },
   {
     name: 'a repetition frees the place of the first call',
     edits: [
       [RECORDS, 'mark, isOver, error', 'mark, async () => isOver !== null, error'],
-      ['platform/store/records/shares.ts', 'return value.bytes.toString() === mark', 'return value !== mark as never']
+      [SHARES, 'return value.bytes.toString() === mark', 'return value !== mark as never']
     ]
   },
   {
     name: 'the place of a network is not given back after the loss of a replica',
     edits: [[
-      'platform/store/records/shares.ts', 'await store.delete(key)\n      if (network !== undefined) await store',
+      SHARES, 'await store.delete(key)\n      if (network !== undefined) await store',
       'const isDeleted = await store.delete(key)\n      if (isDeleted && network !== undefined) await store'
     ]]
   },
@@ -250,7 +255,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'an undo must end within the time limit of its task',
     edits: [[
-      'features/tasks/record.ts', "record.undo === 'due' ? endOfUndo(record) : endOfWork(record)", 'endOfWork(record)'
+      'features/tasks/record.ts', "record.undo === 'due' ? endOfUndo(record) : endOfWork(record)",
+      'endOfWork(record)'
     ]]
   },
   {
@@ -263,7 +269,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a run tells again how far an earlier one was',
-    edits: [['features/tasks/run-progress.ts', 'if (this.#isUndo || told.progress <= progress) return false', '']]
+    edits: [[
+      'features/tasks/run-progress.ts', 'if (this.#isUndo || told.progress <= progress) return false', ''
+    ]]
   },
   {
     name: 'a run that an answer has begun is taken for lost',

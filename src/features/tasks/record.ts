@@ -286,14 +286,12 @@ function toTask (id: string, record: TaskRecord, now: number): Task {
   }
 }
 
-function detailsOf (record: TaskRecord): TaskDetails {
-  const { status, result, error } = record
+function detailsOf ({ status, questions, result, error }: TaskRecord): TaskDetails {
   switch (status) {
-    case 'input_required': return { inputRequests: toRequestsJson(openQuestions(record)) }
+    case 'input_required': return { inputRequests: toRequestsJson(openQuestions({ questions })) }
     case 'completed': return result === undefined ? {} : { result }
     case 'failed': return error === undefined ? {} : { error }
-    case 'working': return {}
-    case 'cancelled': return {}
+    case 'working': case 'cancelled': return {}
   }
 }
 

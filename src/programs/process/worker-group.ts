@@ -121,10 +121,9 @@ export class WorkerGroup {
   }
 
   async #addMetrics (): Promise<string> {
-    this.#metrics ??= import('../../ops/metrics/added-metrics.ts').then((module) => module.createAddedMetrics({
-      countReady: () => this.#ready.length,
-      countReplaced: () => this.#replaced
-    }))
+    this.#metrics ??= import('../../ops/metrics/added-metrics.ts').then(({ createAddedMetrics }) => (
+      createAddedMetrics({ countReady: () => this.#ready.length, countReplaced: () => this.#replaced })
+    ))
     const metrics = await this.#metrics
     // Noted at once: a worker may end, and another one take its place, while the others are waited for.
     await Promise.all(this.#ready.map(async (slot) => {

@@ -75,7 +75,8 @@ t.test('no text makes another directive or another header', async (t) => {
 })
 
 t.test('the code that shows screens is small', async (t) => {
-  const entry = fileURLToPath(new URL('../../../src/edges/console/page/screen/open-screen.ts', import.meta.url))
+  const source = new URL('../../../src/edges/console/page/screen/open-screen.ts', import.meta.url)
+  const entry = fileURLToPath(source)
   const { outputFiles: [script] } = await build({
     entryPoints: [entry], bundle: true, minify: true, write: false, format: 'esm', platform: 'browser'
   })
