@@ -22,7 +22,7 @@ t.test('without the earlier revisions, what is left', async (t) => {
   const taken = await copy.takeOut('app/app.ts', /legacy\/open|openLegacyEra/)
 
   t.equal(taken.length, 2, 'is named in two lines of app/app.ts')
-  t.match(taken[0], /^import \{ openLegacyEra \} from '\.\/legacy\/open\.ts'$/, 'an import')
+  t.match(taken[0], /^import \{ openLegacyEra \} from '\.\.\/edges\/legacy\/open\.ts'$/, 'an import')
   t.match(
     taken[1],
     /^ {2}if \(config\.legacy === 'on'\) eras\.unshift\(await lifecycle\.open\(openLegacyEra\(.*\)\)$/,

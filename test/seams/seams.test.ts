@@ -50,13 +50,15 @@ t.test('a stranger adds', async (t) => {
   )
   await copy.insert('request/methods/method-list.ts', /^ {4}serverDiscover\(/, '    serverEcho,')
   await copy.insert(
-    'app/app.ts', /^import \{ createLogObserver/, "import { metrics as counts } from './request/pipeline/metrics.ts'"
+    'app/app.ts', /^import \{ createLogObserver/,
+    "import { metrics as counts } from '../request/pipeline/metrics.ts'"
   )
   await copy.insert('app/app.ts', /^ +const observer = joinObservers\(\[/, '    counts,')
-  await copy.insert('app/app.ts', /^import \{ Pipeline/, "import { serveStdio } from './stdio/stdio.ts'")
+  await copy.insert('app/app.ts', /^import \{ Pipeline/, "import { serveStdio } from '../edges/stdio/stdio.ts'")
   await copy.insert('app/app.ts', /^ +const eras: Era\[\] =/, '  serveStdio(pipeline, log)')
   await copy.insert(
-    'platform/store/backends/url-schemes.ts', /^import \{ memoryBackend/, "import { jsonBackend } from './json/backend.ts'"
+    'platform/store/backends/url-schemes.ts', /^import \{ memoryBackend/,
+    "import { jsonBackend } from './json/backend.ts'"
   )
   await copy.insert('platform/store/backends/url-schemes.ts', /^ +memoryBackend,/, '  jsonBackend,')
   await copy.insert(
@@ -141,7 +143,7 @@ t.test('a stranger adds', async (t) => {
   })
 
   t.test('a transport', async (t) => {
-    const source = await readFile(join(ADDED, 'stdio/stdio.ts'), 'utf8')
+    const source = await readFile(join(ADDED, 'edges/stdio/stdio.ts'), 'utf8')
     t.ok(
       source.trimEnd().split('\n').filter((line) => !line.startsWith('import') && line !== '').length <= 30
     )

@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { jsonBackend } from '../../src/store/backends/json/backend.ts'
-import { openJsonStateStore } from '../../src/store/backends/json/state-store.ts'
-import type { EventLogLimits } from '../../src/store/changes/event-log.ts'
+import { jsonBackend } from '../../src/platform/store/backends/json/backend.ts'
+import { openJsonStateStore } from '../../src/platform/store/backends/json/state-store.ts'
+import type { EventLogLimits } from '../../src/platform/store/changes/event-log.ts'
 import { checkBroadcast } from '../contracts/broadcast-contract.ts'
 import { checkEventLog } from '../contracts/event-log-contract.ts'
 import { checkStateStore } from '../contracts/state-store-contract.ts'

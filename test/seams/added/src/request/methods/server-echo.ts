@@ -1,4 +1,4 @@
-import { Type } from '../../schema/type.ts'
+import { Type } from '../../platform/schema/type.ts'
 import { defineMethod } from '../pipeline/method.ts'
 
 export const serverEcho = defineMethod({

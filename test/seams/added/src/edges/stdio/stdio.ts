@@ -1,13 +1,13 @@
 import { stdin, stdout } from 'node:process'
 import { createInterface } from 'node:readline'
-import { ANONYMOUS } from '../access/principal.ts'
-import { readEnvelope } from '../protocol/envelope.ts'
+import { ANONYMOUS } from '../../platform/access/principal.ts'
+import { readEnvelope } from '../../platform/protocol/envelope.ts'
 import {
   isRequest, readMessage, toErrorResponse, toResultResponse, type ReadyResponse, type Request
-} from '../protocol/json-rpc.ts'
-import type { Caller, Outlet, RequestLog } from '../request/pipeline/caller.ts'
-import type { Pipeline } from '../request/pipeline/pipeline.ts'
-import type { MessageSink } from '../store/changes/message-sink.ts'
+} from '../../platform/protocol/json-rpc.ts'
+import type { Caller, Outlet, RequestLog } from '../../request/pipeline/caller.ts'
+import type { Pipeline } from '../../request/pipeline/pipeline.ts'
+import type { MessageSink } from '../../platform/store/changes/message-sink.ts'
 
 export function serveStdio (pipeline: Pipeline, log: RequestLog): void {
   createInterface({ input: stdin }).on('line', (line) => {
