@@ -2,14 +2,14 @@
 // fail holds nothing.
 
 import { readdir, readFile } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import {
-  breaksOfBackends, breaksOfBarrels, breaksOfCrowds, breaksOfCycles, breaksOfEras, breaksOfFloors,
-  breaksOfNames, breaksOfPackage, breaksOfPermissions, breaksOfProcess, breaksOfRooms, breaksOfSecrets,
-  breaksOfSize, breaksOfSmallFiles, breaksOfStrangers, breaksOfTime, breaksOfTypeNames, breaksOfWires,
-  readImports, type Import, type Sources
+  breaksOfBackends, breaksOfBarrels, breaksOfCrowds, breaksOfCycles, breaksOfDoors, breaksOfEras,
+  breaksOfFloors, breaksOfNames, breaksOfPackage, breaksOfPermissions, breaksOfProcess, breaksOfRooms,
+  breaksOfSecrets, breaksOfSize, breaksOfSmallFiles, breaksOfStrangers, breaksOfTime, breaksOfTypeNames,
+  breaksOfWires, readImports, type Import, type Sources
 } from './helpers/source-rules.ts'
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
@@ -479,6 +479,25 @@ for (const { claim, breaks, made, found } of RULES) {
     t.end()
   })
 }
+
+t.test('each room has a short README with its door: the files that others import', async (t) => {
+  const files = await readdir(SRC, { recursive: true })
+  const paths = files.filter((file) => file.endsWith(`${sep}README.md`))
+  const readmes = new Map(await Promise.all(paths.map(async (path) => [
+    dirname(path).split(sep).join('/'), await readFile(join(SRC, path), 'utf8')
+  ] as const)))
+  t.strictSame(breaksOfDoors(sources, readmes), [])
+  const made = new Map([
+    ['a/b/c.ts', "import { x } from '../d/x.ts'\nimport { y } from '../d/y.ts'\n"],
+    ['a/d/x.ts', ''], ['a/d/y.ts', ''], ['a/d/z.ts', ''], ['a/e/f.ts', '']
+  ])
+  t.strictSame(breaksOfDoors(made, new Map([
+    ['a/b', 'line\n'.repeat(26)], ['a/d', '# D\n\nDoor: `y.ts`,\n`z.ts`.\n\nMore of `x.ts`.\n']
+  ])), [
+    'a/e/f.ts is in no room with a README', 'a/b has a README of 26 lines', 'a/b has no door',
+    'a/d/x.ts is behind the door', 'a/d/z.ts is imported by nobody'
+  ], 'and the rule can fail')
+})
 
 t.test('sees every import that there is', (t) => {
   const imports = readImports(sources)
