@@ -4,7 +4,7 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { createBunches } from '../../base/bunches.ts'
+import { createBatches } from '../../base/batches.ts'
 import { timers } from '../../base/time.ts'
 import type { MessageSink } from '../../platform/store/changes/message-sink.ts'
 import { writeWholeChunks } from './whole-chunks.ts'
@@ -114,7 +114,7 @@ export interface KeepAlive {
 /** One timer serves all streams. */
 export function createKeepAlive (everyMs: number): KeepAlive {
   const streams = new Set<EventStream>()
-  const quiet = createBunches((stream: EventStream) => { if (!stream.isBlocked) stream.keepAlive() })
+  const quiet = createBatches((stream: EventStream) => { if (!stream.isBlocked) stream.keepAlive() })
   const timer = timers.setInterval(() => { for (const stream of streams) quiet.add(stream) }, everyMs).unref()
   return {
     add (stream) {

@@ -8,7 +8,7 @@ const MAX_FRAME_BYTES = 12
 /**
  * Makes a response write a chunk and its length as one text, at once. Node writes three pieces in a later
  * tick, which takes 5 µs more of a stream's 20 (one event to 5,000 streams, Node 20.20), and which no bound
- * of a bunch sees.
+ * of a batch sees.
  */
 export function writeWholeChunks (response: ServerResponse): void {
   const { write } = response

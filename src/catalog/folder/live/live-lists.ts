@@ -1,7 +1,7 @@
 // Makes the lists of resource templates again while the service runs: when a handler says that they changed,
 // and when they are older than their templates allow.
 
-import { createPaced } from '../../../base/paced.ts'
+import { createThrottle } from '../../../base/throttle.ts'
 import { clock } from '../../../base/time.ts'
 import type { Broadcast } from '../../../platform/store/changes/broadcast.ts'
 import { findCatalogChange } from '../../compiled/catalog-change.ts'
@@ -46,8 +46,8 @@ export function createLiveLists (
   { name, catalog, broadcast, announcer: { announce, publish }, log }: LiveListsDependencies,
   { now = clock.now, listIntervalMs = INTERVAL_MS, ...options }: LiveListsOptions
 ): LiveLists {
-  const announcing = createPaced(listIntervalMs, async () => await publish({ type: 'resources-outdated' }))
-  const running = createPaced(listIntervalMs, run)
+  const announcing = createThrottle(listIntervalMs, async () => await publish({ type: 'resources-outdated' }))
+  const running = createThrottle(listIntervalMs, run)
   /** The templates whose lists are made in the next run. */
   let waiting = new Set<string>()
   /** How often `want` was called: a load may have called `list` before the change that was told. */

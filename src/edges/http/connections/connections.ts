@@ -5,7 +5,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ANONYMOUS } from '../../../platform/access/principal.ts'
-import { createTally } from '../../../base/tally.ts'
+import { createCounts } from '../../../base/counts.ts'
 import { timers } from '../../../base/time.ts'
 import type { ArrivingBytes } from '../../../platform/limits/arriving-bytes.ts'
 import { networkOf } from '../../../platform/limits/holder.ts'
@@ -68,7 +68,7 @@ export function limitConnections (
   { maxConnections, headerBytes, stallMs = STALL_MS, isProxy, onStalled, onRefused }: ConnectionLimits
 ): LimitedConnections {
   const open = new Set<Socket>()
-  const byNetwork = createTally()
+  const byNetwork = createCounts()
   const share = Math.ceil(maxConnections / 2)
   server.maxConnections = maxConnections
 

@@ -2,7 +2,7 @@
 // messages passes it to the replica that waits.
 
 import { withinDeadline } from '../../../base/deadline.ts'
-import { createTally } from '../../../base/tally.ts'
+import { createCounts } from '../../../base/counts.ts'
 import { cut } from '../../../base/text.ts'
 import { random, type Timer, timers } from '../../../base/time.ts'
 import type { Holder } from '../../../platform/limits/holder.ts'
@@ -69,7 +69,7 @@ export class ClientAnswers {
   readonly #replica = random.name(9)
   readonly #waiting = new Map<string, (response: ClientResponse) => void>()
   /** How many questions of a session wait. */
-  readonly #bySession = createTally()
+  readonly #bySession = createCounts()
   readonly #used: Used
   readonly #deliveries = new Map<string, Delivery>()
   readonly #stopListening: () => void

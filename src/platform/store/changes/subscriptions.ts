@@ -1,6 +1,6 @@
 // All open streams of changes in this process. They share one listener on the broadcast and one timer.
 
-import { createBunches } from '../../../base/bunches.ts'
+import { createBatches } from '../../../base/batches.ts'
 import { timers } from '../../../base/time.ts'
 import type { RequestId } from '../../protocol/json-rpc.ts'
 import { Announcement } from './announcement.ts'
@@ -24,8 +24,8 @@ export function createSubscriptions (
 ) {
   const open = new Set<Subscription>()
   // In later turns, so that repeated changes within one turn of the event loop are reported once.
-  const pending = createBunches((subscription: Subscription) => subscription.flush())
-  const quiet = createBunches(keepAliveOne)
+  const pending = createBatches((subscription: Subscription) => subscription.flush())
+  const quiet = createBatches(keepAliveOne)
   let closed = false
   const unsubscribe = broadcast.subscribe(noteEvent)
   const timer = timers.setInterval(keepAlive, keepAliveMs).unref()

@@ -5,7 +5,7 @@ import { ownerOf } from '../../access/principal.ts'
 import type { Handles, NewHandle } from '../../author/handles.ts'
 import { pauseBefore } from '../../../base/retry.ts'
 import { clock, random } from '../../../base/time.ts'
-import { createTurns } from '../../../base/turns.ts'
+import { createKeyedQueue } from '../../../base/keyed-queue.ts'
 import { networkOf, type Sender } from '../../limits/holder.ts'
 import { Limit, ShareUsed } from '../../limits/limits.ts'
 import {
@@ -44,7 +44,7 @@ export function createHandles (
   const shares = createShares(store, 'handles', limit.shareOf('network'))
   const removals = createRemovals(store)
   /** Orders the updates of one process. Updates of different replicas use compare-and-set. */
-  const turns = createTurns()
+  const queue = createKeyedQueue()
 
   async function create (kind: HandleKind, sender: Sender, given: unknown): Promise<NewHandle<unknown>> {
     const id = `${kind.prefix}_${random.name(ID_BYTES)}`
@@ -100,7 +100,7 @@ export function createHandles (
         },
         async update (id, change) {
           const key = toKey(kind, owner, id)
-          const turn = turns.take(`${key.owner}/${key.name}`)
+          const turn = queue.take(`${key.owner}/${key.name}`)
           try {
             if (turn.wait !== undefined) await turn.wait
             return await update(kind, key, id, change, signal)

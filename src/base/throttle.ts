@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { clock, type Timer, timers } from './time.ts'
 
-export interface Paced {
+export interface Throttle {
   /** Asks for a run. All requests before it begins share one run. */
   request (): void
   /** Runs now what was asked for, and resolves when no run is left. */
@@ -16,7 +16,7 @@ export interface Paced {
  * Runs the work in a turn of its own, one run at a time, and begins at most one in `intervalMs`.
  * @param work must not reject.
  */
-export function createPaced (intervalMs: number, work: () => Promise<void>): Paced {
+export function createThrottle (intervalMs: number, work: () => Promise<void>): Throttle {
   let isAsked = false
   let isClosed = false
   let begunAt = -Infinity

@@ -2,7 +2,7 @@
 
 import { timers } from './time.ts'
 
-export interface Turns {
+export interface KeyedQueue {
   /** Joins the queue of this key. */
   take (key: string): Turn
 }
@@ -16,7 +16,7 @@ export interface Turn {
 }
 
 /** @param patienceMs how long a turn waits for the turn before it, in milliseconds. 250 by default. */
-export function createTurns (patienceMs = 250): Turns {
+export function createKeyedQueue (patienceMs = 250): KeyedQueue {
   const last = new Map<string, QueuedTurn>()
   return {
     take (key) {

@@ -1,5 +1,5 @@
 /** Sums by key. Nothing is counted under a key of `undefined`. */
-export interface Tally {
+export interface Counts {
   /** The sum of a key: 0 if nothing was added. */
   of (key: string | undefined): number
   /** Returns a function that subtracts the amount again. Call it once. */
@@ -8,7 +8,7 @@ export interface Tally {
   readonly size: number
 }
 
-export function createTally (): Tally {
+export function createCounts (): Counts {
   const sums = new Map<string | undefined, number>()
   const of = (key: string | undefined) => sums.get(key) ?? 0
   const change = (key: string | undefined, amount: number) => {

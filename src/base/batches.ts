@@ -1,13 +1,13 @@
-// Work on thousands of things, in bunches. The event loop has a turn between two bunches, so that requests
+// Work on thousands of things, in batches. The event loop has a turn between two batches, so that requests
 // are served.
 
 import { clock } from './time.ts'
 
-/** The most things of one bunch, and the milliseconds after which it ends. */
+/** The most things of one batch, and the milliseconds after which it ends. */
 const MAX_THINGS = 500
 const MAX_MS = 8
 
-export interface Bunches<T> {
+export interface Batches<T> {
   /** Asks for the work on a thing. It is done once for a thing that is added again while it waits. */
   add (thing: T): void
   /** Drops the thing if it waits. */
@@ -15,7 +15,7 @@ export interface Bunches<T> {
 }
 
 /** @param work on one thing, in the order in which things were added, in a later turn. Must not throw. */
-export function createBunches<T> (work: (thing: T) => void): Bunches<T> {
+export function createBatches<T> (work: (thing: T) => void): Batches<T> {
   const waiting = new Set<T>()
   let isScheduled = false
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createTurns, type Turns } from '../../src/base/turns.ts'
+import { createKeyedQueue, type KeyedQueue } from '../../src/base/keyed-queue.ts'
 import { within } from '../helpers/deadline.ts'
 
 function createGate (): { readonly opened: Promise<void>, open (): void } {
@@ -9,8 +9,8 @@ function createGate (): { readonly opened: Promise<void>, open (): void } {
 }
 
 /** Takes a turn, works and ends it. */
-async function inTurn<T> (turns: Turns, key: string, work: () => Promise<T>): Promise<T> {
-  const turn = turns.take(key)
+async function inTurn<T> (queue: KeyedQueue, key: string, work: () => Promise<T>): Promise<T> {
+  const turn = queue.take(key)
   try {
     await turn.wait
     return await work()
@@ -20,16 +20,16 @@ async function inTurn<T> (turns: Turns, key: string, work: () => Promise<T>): Pr
 }
 
 t.test('turns of one key start in order, and different keys do not wait for each other', async (t) => {
-  const turns = createTurns()
+  const queue = createKeyedQueue()
   const [a, b] = [createGate(), createGate()]
   const order: string[] = []
-  const first = inTurn(turns, 'a', async () => {
+  const first = inTurn(queue, 'a', async () => {
     await a.opened
     order.push('first')
   })
-  const second = inTurn(turns, 'a', async () => order.push('second'))
-  const third = inTurn(turns, 'a', async () => order.push('third'))
-  await inTurn(turns, 'b', async () => order.push('other'))
+  const second = inTurn(queue, 'a', async () => order.push('second'))
+  const third = inTurn(queue, 'a', async () => order.push('third'))
+  await inTurn(queue, 'b', async () => order.push('other'))
   a.open()
   b.open()
   await Promise.all([first, second, third])
@@ -37,23 +37,23 @@ t.test('turns of one key start in order, and different keys do not wait for each
 })
 
 t.test('the next turn starts after one that failed', async (t) => {
-  const turns = createTurns()
-  const failing = inTurn(turns, 'a', async () => { throw new Error('mine') })
-  const next = inTurn(turns, 'a', async () => 'done')
+  const queue = createKeyedQueue()
+  const failing = inTurn(queue, 'a', async () => { throw new Error('mine') })
+  const next = inTurn(queue, 'a', async () => 'done')
   await t.rejects(failing, { message: 'mine' })
   t.equal(await next, 'done')
 })
 
 t.test('a turn that takes too long is not waited for, even if it waits for itself', async (t) => {
-  const turns = createTurns(5)
-  const result = inTurn(turns, 'a', async () => await inTurn(turns, 'a', async () => 'within'))
+  const queue = createKeyedQueue(5)
+  const result = inTurn(queue, 'a', async () => await inTurn(queue, 'a', async () => 'within'))
   t.equal(await within(result, 'the inner turn'), 'within')
 })
 
 t.test('a single turn does not wait, and leaves no queue', (t) => {
-  const turns = createTurns()
+  const queue = createKeyedQueue()
   for (let i = 0; i < 2; i++) {
-    const turn = turns.take('a')
+    const turn = queue.take('a')
     t.equal(turn.wait, undefined)
     turn.end()
   }
@@ -61,11 +61,11 @@ t.test('a single turn does not wait, and leaves no queue', (t) => {
 })
 
 t.test('a turn that stopped waiting may end before the turn before it', async (t) => {
-  const turns = createTurns(5)
-  const slow = turns.take('a')
-  const impatient = turns.take('a')
+  const queue = createKeyedQueue(5)
+  const slow = queue.take('a')
+  const impatient = queue.take('a')
   await impatient.wait
   impatient.end()
   slow.end()
-  t.equal(turns.take('a').wait, undefined)
+  t.equal(queue.take('a').wait, undefined)
 })
