@@ -5,9 +5,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { breaksOfDoors } from './helpers/door-rules.ts'
 import {
-  breaksOfBackends, breaksOfBarrels, breaksOfCrowds, breaksOfCycles, breaksOfDoors, breaksOfEras,
-  breaksOfFloors, breaksOfNames, breaksOfPackage, breaksOfPermissions, breaksOfProcess, breaksOfRooms,
+  breaksOfBackends, breaksOfBarrels, breaksOfCrowds, breaksOfCycles, breaksOfEras, breaksOfFloors,
+  breaksOfNames, breaksOfPackage, breaksOfPermissions, breaksOfProcess, breaksOfRooms,
   breaksOfSecrets, breaksOfSize, breaksOfSmallFiles, breaksOfStrangers, breaksOfTime, breaksOfTypeNames,
   breaksOfWires, readImports, type Import, type Sources
 } from './helpers/source-rules.ts'

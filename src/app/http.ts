@@ -90,7 +90,7 @@ export function countArrivingBytes (
 ): ArrivingBytes {
   const largestBody = Math.ceil(maxBodyBytes * COUNTED_BYTES)
   const max = Math.max(partOf('arrivingBytes', workerCount), 2 * largestBody)
-  return new ArrivingBytes(new Limit('arrivingBytes', max, undefined, largestBody))
+  return new ArrivingBytes(new Limit('arrivingBytes', max, { leastShare: largestBody }))
 }
 
 function logUnread (log: FastifyBaseLogger, client: string | undefined): void {

@@ -72,13 +72,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a replica that cannot open a record deletes its due time',
     edits: [[
-      'features/tasks/runner.ts', "else if (await records.exists(key)) await this.#leave(key, 'sealed')\n", ''
+      RUNNER, "else if (await records.exists(key)) await this.#leave(key, 'sealed')\n", ''
     ]]
   },
   {
     name: 'a replica of an older release ends the tasks of a newer one',
     edits: [[
-      'features/tasks/runner.ts',
+      RUNNER,
       "await this.#toolRuns?.accepts(tool, args, undo === 'due') === true", "tool !== '' && args !== undo"
     ]]
   },

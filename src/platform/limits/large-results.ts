@@ -46,6 +46,8 @@ const TURN_MS = 1000
 /** How long a call waits for its turn, and after which time slow readers give way to it. In milliseconds. */
 const [MAX_WAIT_MS, PATIENCE_MS] = [20_000, 10_000]
 const CHECK_MS = 250
+/** When a call that was refused may come again, in seconds. */
+const RETRY_SECONDS = 5
 /** The part of the heap beyond which no large call begins beside another one. */
 const PART_OF_HEAP = 0.6
 /** A result is in memory as text and as JSON. */
@@ -87,13 +89,10 @@ export class LargeResults {
   }
 
   /**
-   * Counts a result until its request is over. Returns `false` if it must be dropped.
+   * Counts a result, whose size was noted, until its request is over. Returns `false` if it must be dropped.
    * @param size of its texts, in characters.
    */
-  admit (call: LargeCall, { caller, lifetime }: LargeRequest, size: number): boolean {
-    const expected = this.#sizes.get(call.subject ?? '') ?? 0
-    // The next calls of a burst wait from now on.
-    if (size > expected) this.note(call, size)
+  admit ({ subject }: LargeCall, { caller, lifetime }: LargeRequest, size: number): boolean {
     const begun = this.#begun.get(lifetime)
     if (begun !== undefined && begun.size >= size) {
       begun.until = Infinity
@@ -102,13 +101,13 @@ export class LargeResults {
     this.#end(lifetime)
     const holder = holderOf(caller)
     if (!this.#bytes.hasRoom(holder)) return false
-    this.#count(lifetime, holder, Math.max(size, expected), Infinity)
+    this.#count(lifetime, holder, Math.max(size, this.#sizes.get(subject ?? '') ?? 0), Infinity)
     return true
   }
 
-  /** Learns from the size of a result, in characters. */
+  /** Learns from the size of a result, in characters: the next calls of a burst wait from then on. */
   note ({ subject }: LargeCall, size: number): void {
-    if (subject === undefined || (size < LARGE_BYTES && this.#sizes.size === 0)) return
+    if (subject === undefined) return
     const before = this.#sizes.get(subject)
     if (size < LARGE_BYTES && before === undefined) return
     const next = Math.max(size, ((before ?? 0) * 3 + size) / 4)
@@ -122,7 +121,7 @@ export class LargeResults {
     const name = nameOf(holder)
     const queue = this.#waiting.get(name) ?? new Set()
     this.#waiting.set(name, queue)
-    this.#checks ??= timers.setInterval(() => this.#check(), CHECK_MS).unref()
+    this.#keepChecking()
     await new Promise<void>((resolve, reject) => {
       const leave = () => {
         if (queue.delete(waiting) && queue.size === 0) this.#waiting.delete(name)
@@ -151,7 +150,7 @@ export class LargeResults {
 
   #count (lifetime: CallLifetime, holder: Holder | undefined, size: number, until: number): void {
     this.#begun.set(lifetime, { size, until, release: this.#bytes.add(holder, COPIES * size) })
-    this.#checks ??= timers.setInterval(() => this.#check(), CHECK_MS).unref()
+    this.#keepChecking()
     lifetime.onSettled(() => this.#end(lifetime))
   }
 
@@ -189,6 +188,11 @@ export class LargeResults {
     return false
   }
 
+  /** Checks from now on, until no call waits or has room. */
+  #keepChecking (): void {
+    this.#checks ??= timers.setInterval(() => this.#check(), CHECK_MS).unref()
+  }
+
   #check (): void {
     const now = clock.monotonic()
     for (const [lifetime, { until }] of this.#begun) if (now >= until) this.#end(lifetime)
@@ -208,8 +212,6 @@ export class LargeResults {
     return limitReached(this.#bytes.describe(holder), 503, RETRY_SECONDS)
   }
 }
-
-const RETRY_SECONDS = 5
 
 /** The senders whom no share limits wait together. */
 function nameOf (holder: Holder | undefined): string { return holder?.name ?? '' }

@@ -129,6 +129,13 @@ const PLACES: { readonly [K in LimitRow['per']]: string } = {
 }
 
 /** One limit, with the number that is in force. */
+interface ShareOptions {
+  /** The share of a principal. By default all of a limit per principal, or a half. */
+  readonly perPrincipal?: number
+  /** What each share is at least. */
+  readonly leastShare?: number
+}
+
 export class Limit {
   readonly #row: LimitRow
   readonly #perPrincipal: number | undefined
@@ -136,11 +143,7 @@ export class Limit {
   /** The most that all holders together may have, or each principal where the limit is per principal. */
   readonly max: number
 
-  /**
-   * @param perPrincipal the share of a principal. By default all of a limit per principal, or a half.
-   * @param leastShare of which no share is less.
-   */
-  constructor (name: LimitName, max?: number, perPrincipal?: number, leastShare = 0) {
+  constructor (name: LimitName, max?: number, { perPrincipal, leastShare = 0 }: ShareOptions = {}) {
     this.#row = LIMITS[name]
     this.#perPrincipal = perPrincipal
     this.#leastShare = leastShare

@@ -111,7 +111,7 @@ export class Lifetime {
     else if (!this.#isOver) (this.#onStop ??= []).push(listener)
   }
 
-  /** Says that the work has its outcome. Those who waited for it would keep what it is made of in memory. */
+  /** Drops the listeners of `onStop`: the work has its outcome, which they would keep in memory. */
   releaseWork (): void { this.#onStop = undefined }
 
   /** Calls the listener when the request ends; immediately if it is over already. */

@@ -29,7 +29,7 @@ export class Lifetimes {
     lifetime.onEnd(this.leaveOut())
   }
 
-  /** Does not count one of the requests until the returned function is called. */
+  /** Leaves a request out of `pending`. Returns what counts it again; call it once. */
   leaveOut (): () => void {
     this.#uncounted++
     return () => { this.#uncounted-- }

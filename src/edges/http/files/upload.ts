@@ -104,7 +104,7 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
     else stop()
   }, IDLE_MS)
   const whole = timers.setTimeout(stop, UPLOAD_MS)
-  let read = (_bytes: Buffer): void => {}
+  let countBytes = (_bytes: Buffer): void => {}
   let unwatch: (() => void) | undefined
   try {
     await new Promise<void>((resolve, reject) => {
@@ -116,7 +116,7 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
         file?.destroy(error)
       }
       let length = 0
-      read = (bytes) => {
+      countBytes = (bytes) => {
         idle.refresh()
         length += bytes.length
         // What is beside the file, such as a text that does not end, is no reason to read on.
@@ -136,13 +136,13 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
         end()
       })
       unwatch = finished(body, { writable: false }, (error) => { if (error) fail(error) })
-      body.on('data', read).pipe(form)
+      body.on('data', countBytes).pipe(form)
     })
   } finally {
     timers.clear(idle)
     timers.clear(whole)
     // The answer is decided. The rest of the body is read, but means nothing.
-    body.off('data', read)
+    body.off('data', countBytes)
     unwatch?.()
     body.unpipe(form).resume()
   }

@@ -44,7 +44,7 @@ export async function openEndedSessions (
 ): Promise<EndedSessions> {
   const expiries = new Map<string, number>()
   const listeners = createLocalListeners<string>()
-  const limit = new Limit('endedSessions', maxEnded, maxPerOwner)
+  const limit = new Limit('endedSessions', maxEnded, { perPrincipal: maxPerOwner })
   const shares = {
     network: createShares(store, OWNER, limit.shareOf('network')),
     principal: createShares(store, `${OWNER}-of-principals`, limit.shareOf('principal'))

@@ -50,7 +50,7 @@ export class Pool implements StatementRunner {
   readonly #target: PostgresTarget
   readonly #options: PoolOptions
   readonly #open = new Set<Connection>()
-  /** Those that have answered a statement. */
+  /** The connections that have answered a statement. */
   readonly #proven = new WeakSet<Connection>()
   /** The one that ran a statement last is the last. It is taken first, so that the others can be closed. */
   readonly #idle: IdleConnection[] = []
@@ -194,7 +194,7 @@ export class Pool implements StatementRunner {
     const { connection } = job
     // A new connection has used most of the time of its first statement, and may answer it late.
     const isNew = connection !== undefined && !this.#proven.has(connection)
-    // While others are open, one that takes long to open says nothing of the server.
+    // A connection that takes long to open says nothing of the server while others are open.
     const isSilent = connection === undefined ? this.#open.size === 0 : !isNew
     if (job.isFull && isSilent) this.#shortUntil = clock.monotonic() + SHORT_FOR_MS
     this.#waiting.delete(job)
