@@ -18,7 +18,7 @@ export type {
 } from './programs/testing/upstreams.ts'
 export type { TestAnswer, TestQuestion, TestUpload } from './programs/testing/question.ts'
 export { CatalogError } from './catalog/compiled/problem.ts'
-export { RecordingError } from './features/tasks/recording.ts'
+export { RecordingError } from './features/tasks/journal/recording.ts'
 export type { Problem } from './catalog/compiled/problem.ts'
 export type { Completion } from './platform/protocol/completion.ts'
 export type { Progress } from './platform/protocol/notifications.ts'

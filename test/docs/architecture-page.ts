@@ -1,7 +1,7 @@
 // The pictures of docs/architecture.md, made from the sources: which part imports which, and the phases of a
 // task. `npm run pictures` writes them.
 
-import type { TransitionRow } from '../../src/features/tasks/table/transition-row.ts'
+import type { TransitionRow } from '../../src/features/tasks/machine/transition-row.ts'
 import { readImports, type Sources } from '../helpers/source-rules.ts'
 
 /** The parts of the picture, from the composition to the leaves, with their folders and files. */

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { TRANSITIONS } from '../../src/features/tasks/table/transition-table.ts'
+import { TRANSITIONS } from '../../src/features/tasks/machine/transition-table.ts'
 import { toPartsPicture, toPhasesPicture } from './architecture-page.ts'
 import { ROOT } from './pages.ts'
 

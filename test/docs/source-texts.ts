@@ -4,7 +4,7 @@ import ts from 'typescript'
 
 /** A line of the log of level warn or above. */
 export interface LogLine {
-  /** The file, as `features/tasks/runner.ts`. */
+  /** The file, as `features/tasks/runs/runner.ts`. */
   readonly file: string
   /** With `…` for values. `undefined` if the text comes from elsewhere. */
   readonly text: string | undefined

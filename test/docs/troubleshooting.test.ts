@@ -25,7 +25,7 @@ const ELSEWHERE: { readonly [file: string]: string } = {
   'platform/access/static-tokens.ts': 'both messages are arguments of `report`, and on the page',
   'base/outage-log.ts': 'the message of whoever creates it',
   'edges/http/unavailable-log.ts': 'the message of its outage log',
-  'features/tasks/reports.ts': 'the four texts of LEFT are on the page'
+  'features/tasks/runs/reports.ts': 'the four texts of LEFT are on the page'
 }
 
 /** Texts that are not on the page, and why. */
@@ -61,7 +61,7 @@ t.test('each warning and error of the log is on the page', async (t) => {
   t.strictSame(missing, [], 'and every other one has a row')
   for (const file of Object.keys(ELSEWHERE)) t.ok(lines.some((line) => line.file === file), file)
   for (const text of Object.keys(UNLISTED)) t.ok(lines.some((line) => line.text === text), text)
-  const { 'features/tasks/reports.ts': reports = '' } = Object.fromEntries(sources)
+  const { 'features/tasks/runs/reports.ts': reports = '' } = Object.fromEntries(sources)
   for (const left of readTexts(reports).filter((text) => text.includes('left to other replicas:'))) {
     t.ok(quotes.includes(left), left)
   }

@@ -2,7 +2,7 @@
 
 import type { Message } from '../helpers/request.ts'
 import { taskPoisoned } from '../../src/platform/protocol/errors.ts'
-import { LOSS_PAUSES_MS, MAX_LOSSES } from '../../src/features/tasks/table/transition-row.ts'
+import { LOSS_PAUSES_MS, MAX_LOSSES } from '../../src/features/tasks/machine/transition-row.ts'
 
 /** A task that has failed. Its times are those of `performance.now()`. */
 export interface Failure {

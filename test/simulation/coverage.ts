@@ -1,8 +1,8 @@
 // Counts the transitions of tasks that runs have reached: rows of the table, by the phase that they began in.
 
-import { phaseOf, type TaskPhase } from '../../src/features/tasks/record.ts'
-import type { TransitionRow } from '../../src/features/tasks/table/transition-row.ts'
-import { TRANSITIONS } from '../../src/features/tasks/table/transition-table.ts'
+import { phaseOf, type TaskPhase } from '../../src/features/tasks/records/record.ts'
+import type { TransitionRow } from '../../src/features/tasks/machine/transition-row.ts'
+import { TRANSITIONS } from '../../src/features/tasks/machine/transition-table.ts'
 
 export class Coverage {
   readonly #counts = new Map<string, number>()

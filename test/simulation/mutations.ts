@@ -12,16 +12,16 @@ interface Mutation {
   readonly edits: ReadonlyArray<readonly [file: string, before: string, after: string]>
 }
 
-const TABLE = 'features/tasks/table/transition-table.ts'
+const TABLE = 'features/tasks/machine/transition-table.ts'
 const FIRST_RUN = 'features/tasks/calls/first-run.ts'
-const TRANSITIONS = 'features/tasks/transitions.ts'
-const STATES = 'features/tasks/states.ts'
-const ACCESS = 'features/tasks/access.ts'
-const RECORDS = 'features/tasks/records.ts'
-const RUN = 'features/tasks/run.ts'
+const TRANSITIONS = 'features/tasks/machine/transitions.ts'
+const STATES = 'features/tasks/machine/states.ts'
+const ACCESS = 'features/tasks/clients/access.ts'
+const RECORDS = 'features/tasks/records/records.ts'
+const RUN = 'features/tasks/runs/run.ts'
 const SHARES = 'platform/store/records/shares.ts'
-const RUN_ROWS = 'features/tasks/table/run-rows.ts'
-const RUNNER = 'features/tasks/runner.ts'
+const RUN_ROWS = 'features/tasks/machine/run-rows.ts'
+const RUNNER = 'features/tasks/runs/runner.ts'
 const FIRST_ANSWERS = 'platform/store/records/first-answers.ts'
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -84,7 +84,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'after a sleep a handler has no network',
-    edits: [['features/tasks/record.ts', "network?.replace('/64', '')", 'undefined']]
+    edits: [['features/tasks/records/record.ts', "network?.replace('/64', '')", 'undefined']]
   },
   {
     name: 'a lost reply when a task wakes fails it as interrupted',
@@ -154,7 +154,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a stream ignores that it has missed events',
     edits: [[
-      'features/tasks/watches.ts', "else if (event.type === 'events-missed')", 'else if (Date.now() < 0)'
+      'features/tasks/runs/watches.ts', "else if (event.type === 'events-missed')", 'else if (Date.now() < 0)'
     ]]
   },
   {
@@ -181,13 +181,13 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'an answer is kept under another question',
     edits: [[
-      'features/tasks/questions.ts', 'JSON.stringify(responses[name])] as const)',
+      'features/tasks/machine/questions.ts', 'JSON.stringify(responses[name])] as const)',
       'JSON.stringify(responses[answered[0]?.[0] ?? name])] as const)'
     ]]
   },
   {
     name: 'a sleep ends with the first one beside it',
-    edits: [['features/tasks/table/transition-row.ts', 'endsAt <= wakesAt ? 0 : endsAt', '0']]
+    edits: [['features/tasks/machine/transition-row.ts', 'endsAt <= wakesAt ? 0 : endsAt', '0']]
   },
   {
     name: 'a replica that was paused knows an earlier time of the store',
@@ -255,13 +255,15 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'an undo must end within the time limit of its task',
     edits: [[
-      'features/tasks/record.ts', "record.undo === 'due' ? endOfUndo(record) : endOfWork(record)",
+      'features/tasks/records/record.ts', "record.undo === 'due' ? endOfUndo(record) : endOfWork(record)",
       'endOfWork(record)'
     ]]
   },
   {
     name: 'a step that a stop interrupts counts as failed',
-    edits: [['features/tasks/journal.ts', 'if (!isEnd && this.#owner?.isStopped !== true)', 'if (!isEnd)']]
+    edits: [[
+      'features/tasks/journal/journal.ts', 'if (!isEnd && this.#owner?.isStopped !== true)', 'if (!isEnd)'
+    ]]
   },
   {
     name: 'the work of a call that ends in an error for the model is not undone',
@@ -271,7 +273,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a run tells again how far an earlier one was',
     seed: 1270,
     edits: [[
-      'features/tasks/run-progress.ts', 'if (this.#isUndo || told.progress <= progress) return false', ''
+      'features/tasks/runs/run-progress.ts', 'if (this.#isUndo || told.progress <= progress) return false', ''
     ]]
   },
   {

@@ -5,9 +5,9 @@ import type { CompiledTool } from '../../catalog/compiled/definitions/compile-to
 import { META_CLIENT_CAPABILITIES, readEnvelope, toEnvelopeJson } from '../../platform/protocol/envelope.ts'
 import { isTerminal } from '../../platform/protocol/tasks.ts'
 import type { Caller } from '../../request/pipeline/caller.ts'
-import { findChangedTool } from '../../features/tasks/record.ts'
-import { readRecording, RecordingError, type ReadRecording } from '../../features/tasks/recording.ts'
-import { replayRecording } from '../../features/tasks/replay.ts'
+import { findChangedTool } from '../../features/tasks/records/record.ts'
+import { readRecording, RecordingError, type ReadRecording } from '../../features/tasks/journal/recording.ts'
+import { replayRecording } from '../../features/tasks/journal/replay.ts'
 import { toTestSender } from './exchange.ts'
 import type { TestClient, TestPrincipal } from './options.ts'
 

@@ -10,8 +10,8 @@ import { createLocalDueTimes } from '../../../src/platform/store/records/due-tim
 import { createSealer } from '../../../src/platform/store/sealing/sealer.ts'
 import { CallWaiters, type CallWaitersDependencies } from '../../../src/features/tasks/calls/waiters.ts'
 import { adoptFirst } from '../../../src/features/tasks/calls/names.ts'
-import { TaskRecords, type TaskKey } from '../../../src/features/tasks/records.ts'
-import type { Transitions } from '../../../src/features/tasks/transitions.ts'
+import { TaskRecords, type TaskKey } from '../../../src/features/tasks/records/records.ts'
+import type { Transitions } from '../../../src/features/tasks/machine/transitions.ts'
 import { VirtualTime } from '../../helpers/virtual-time.ts'
 import { OVER, RUNNING } from './transition-cases.ts'
 

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { timers } from '../../../src/base/time.ts'
-import { JournalOrder } from '../../../src/features/tasks/journal-order.ts'
+import { JournalOrder } from '../../../src/features/tasks/journal/journal-order.ts'
 import { VirtualTime } from '../../helpers/virtual-time.ts'
 
 const PATIENCE_MS = 30_000

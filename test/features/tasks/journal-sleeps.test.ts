@@ -1,7 +1,7 @@
 // The length of a sleep, by clocks with fractions of milliseconds.
 
 import t from 'tap'
-import { TaskJournal } from '../../../src/features/tasks/journal.ts'
+import { TaskJournal } from '../../../src/features/tasks/journal/journal.ts'
 
 /** The shortest sleep that suspends a handler. */
 const LENGTH_MS = 1000

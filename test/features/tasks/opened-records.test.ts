@@ -1,8 +1,8 @@
 // The records that are kept open: only the same sealed bytes have them, and they have a bound.
 
 import t from 'tap'
-import { OpenedRecords } from '../../../src/features/tasks/opened-records.ts'
-import type { TaskRecord } from '../../../src/features/tasks/record.ts'
+import { OpenedRecords } from '../../../src/features/tasks/records/opened-records.ts'
+import type { TaskRecord } from '../../../src/features/tasks/records/record.ts'
 
 const record = (run: number) => ({ run }) as TaskRecord
 

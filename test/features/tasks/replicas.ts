@@ -17,7 +17,7 @@ import { createMemoryStateStore } from '../../../src/platform/store/backends/mem
 import { createLocalDueTimes } from '../../../src/platform/store/records/due-times.ts'
 import { StoreUnavailable } from '../../../src/platform/store/records/state-store.ts'
 import { createSealer, type Sealer } from '../../../src/platform/store/sealing/sealer.ts'
-import type { UpstreamTokens } from '../../../src/features/tasks/calls/upstream-tokens.ts'
+import type { UpstreamTokens } from '../../../src/features/tasks/runs/upstream-tokens.ts'
 import { createTasks, type Tasks } from '../../../src/features/tasks/tasks.ts'
 
 export const LEASE_MS = 10_000

@@ -3,10 +3,11 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { isTerminal } from '../../../src/platform/protocol/tasks.ts'
-import type { TaskEvent } from '../../../src/features/tasks/events.ts'
-import { endOf, formOf, openQuestions, phaseOf } from '../../../src/features/tasks/record.ts'
-import { findTransition } from '../../../src/features/tasks/states.ts'
-import { TRANSITIONS } from '../../../src/features/tasks/table/transition-table.ts'
+import type { TaskEvent } from '../../../src/features/tasks/machine/events.ts'
+import { endOf, openQuestions, phaseOf } from '../../../src/features/tasks/records/record.ts'
+import { formOf } from '../../../src/features/tasks/records/task-bytes.ts'
+import { findTransition } from '../../../src/features/tasks/machine/states.ts'
+import { TRANSITIONS } from '../../../src/features/tasks/machine/transition-table.ts'
 import {
   ASKING, AWAKE, CASES, END, EXPIRED, JOURNAL, NOW, OUTDATED, OVER, RUNNING, UNDONE, WAITING
 } from './transition-cases.ts'

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { timers } from '../../../src/base/time.ts'
-import { TaskJournal } from '../../../src/features/tasks/journal.ts'
+import { TaskJournal } from '../../../src/features/tasks/journal/journal.ts'
 import { VirtualTime } from '../../helpers/virtual-time.ts'
 import { LEASE_MS, openWorld } from './replicas.ts'
 

@@ -1,10 +1,11 @@
 // A case for each transition of the table.
 
 import { ProtocolError } from '../../../src/platform/protocol/errors.ts'
-import type { JournalMembers, TaskEvent } from '../../../src/features/tasks/events.ts'
-import { FORM, type TaskRecord } from '../../../src/features/tasks/record.ts'
-import type { Transition } from '../../../src/features/tasks/states.ts'
-import { MAX_LOSSES } from '../../../src/features/tasks/table/transition-row.ts'
+import type { JournalMembers, TaskEvent } from '../../../src/features/tasks/machine/events.ts'
+import type { TaskRecord } from '../../../src/features/tasks/records/record.ts'
+import { FORM } from '../../../src/features/tasks/records/task-bytes.ts'
+import type { Transition } from '../../../src/features/tasks/machine/states.ts'
+import { MAX_LOSSES } from '../../../src/features/tasks/machine/transition-row.ts'
 
 export const NOW = 1_800_000_000_000
 const TTL_MS = 3_600_000

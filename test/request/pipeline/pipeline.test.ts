@@ -291,7 +291,7 @@ t.test('traces each request, and tells the observers the id of its trace', async
 
 t.test('every method that is served says all of itself (29, 30)', async (t: Test) => {
   const { createMethods } = await import('../../../src/request/methods/method-list.ts')
-  const { createTaskMethods } = await import('../../../src/features/tasks/methods.ts')
+  const { createTaskMethods } = await import('../../../src/features/tasks/clients/methods.ts')
   const { createLegacyMethods } = await import('../../../src/edges/legacy/methods/session-methods.ts')
   // They are only looked at.
   const nothing: never = undefined as never

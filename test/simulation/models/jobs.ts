@@ -3,7 +3,7 @@
 import { ownerOf } from '../../../src/platform/access/principal.ts'
 import {
   endOfRun, endOfUndo, isAsleep, phaseOf, type TaskRecord
-} from '../../../src/features/tasks/record.ts'
+} from '../../../src/features/tasks/records/record.ts'
 import type { Sender } from '../cluster.ts'
 import type { Operation } from '../probe.ts'
 import { MAX_TASKS } from '../replica.ts'

@@ -1,7 +1,8 @@
 // What the models see of the store: records, opened, and due times. They check each write.
 
 import { ownerOf } from '../../../src/platform/access/principal.ts'
-import { endOfRun, phaseOf, readTaskBytes, type TaskRecord } from '../../../src/features/tasks/record.ts'
+import { endOfRun, phaseOf, type TaskRecord } from '../../../src/features/tasks/records/record.ts'
+import { readTaskBytes } from '../../../src/features/tasks/records/task-bytes.ts'
 import { createSealer, type Sealer } from '../../../src/platform/store/sealing/sealer.ts'
 import { LEASE_MS } from '../replica.ts'
 import type { SimulatedState } from '../state.ts'

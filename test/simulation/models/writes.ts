@@ -1,6 +1,6 @@
 // The model of writes: what each new record of a task may have, compared with the record before it.
 
-import type { TaskRecord } from '../../../src/features/tasks/record.ts'
+import type { TaskRecord } from '../../../src/features/tasks/records/record.ts'
 import type { Cluster } from '../cluster.ts'
 import { LEASE_MS } from '../replica.ts'
 import type { ModelWorld } from '../world.ts'

@@ -7,7 +7,8 @@ import {
 import { isObject } from '../../../platform/protocol/json-rpc.ts'
 import type { RequestContext } from '../../../request/pipeline/request-context.ts'
 import { cancelledText, goesOnText, questionsText, unreadText, type CallQuestion } from './texts.ts'
-import { toTaskSeed, type TaskRecord } from '../record.ts'
+import type { TaskRecord } from '../records/record.ts'
+import { toTaskSeed } from '../records/task-json.ts'
 
 /** Returns the result of an ended task as its call would have. Throws its error. */
 export function toCallResult (request: RequestContext, record: TaskRecord): string {

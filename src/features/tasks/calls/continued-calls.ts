@@ -11,13 +11,13 @@ import type { OpenRound } from '../../../request/pipeline/seams.ts'
 import type { InputRound } from '../../../request/questions/input-round.ts'
 import { createParamsReader } from '../../../platform/schema/reader.ts'
 import { Type } from '../../../platform/schema/type.ts'
-import type { SeenTask, TaskAccess } from '../access.ts'
+import type { SeenTask, TaskAccess } from '../clients/access.ts'
 import { partQuestions, readRelayedAnswers } from './relayed-questions.ts'
 import { cancelledText, questionsText, taskIdOf, untakenText, type CallQuestion } from './texts.ts'
 import { toCallResult } from './answers.ts'
 import type { CallWaiters } from './waiters.ts'
-import { findLateAnswers, type Responses } from '../questions.ts'
-import type { TaskRecord } from '../record.ts'
+import { findLateAnswers, type Responses } from '../machine/questions.ts'
+import type { TaskRecord } from '../records/record.ts'
 
 interface ContinuedCallsDependencies {
   readonly access: TaskAccess

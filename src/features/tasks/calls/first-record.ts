@@ -10,12 +10,13 @@ import type { RequestContext } from '../../../request/pipeline/request-context.t
 import type { StartingCall } from '../../../request/pipeline/seams.ts'
 import { newMark, retryOutage } from '../../../platform/store/records/lost-replies.ts'
 import { findFirst, type CallName } from './names.ts'
-import type { UpstreamTokens } from './upstream-tokens.ts'
-import type { TaskJournal } from '../journal.ts'
-import { formOf, toKeptPrincipal, type TaskRecord } from '../record.ts'
-import { LOST_REPLY, TaskTaken, type CreatedTask, type TaskKey } from '../records.ts'
-import type { TransitionDependencies, Transitions } from '../transitions.ts'
-import { toStatusMessage } from '../watches.ts'
+import type { UpstreamTokens } from '../runs/upstream-tokens.ts'
+import type { TaskJournal } from '../journal/journal.ts'
+import { toKeptPrincipal, type TaskRecord } from '../records/record.ts'
+import { formOf } from '../records/task-bytes.ts'
+import { LOST_REPLY, TaskTaken, type CreatedTask, type TaskKey } from '../records/records.ts'
+import type { TransitionDependencies, Transitions } from '../machine/transitions.ts'
+import { toStatusMessage } from '../runs/watches.ts'
 
 /** How the call becomes a task, and how its client learns of the end. */
 export interface FirstRunOptions {

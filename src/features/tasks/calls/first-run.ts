@@ -13,12 +13,12 @@ import { StoreUnavailable } from '../../../platform/store/records/state-store.ts
 import { toOwnError } from './answers.ts'
 import type { CallWaiters } from './waiters.ts'
 import { exchangeTokens, holdFirst, storeFirst, toFirstRecord, type FirstRunOptions } from './first-record.ts'
-import type { UpstreamTokens } from './upstream-tokens.ts'
-import { TaskJournal, type JournalOwner } from '../journal.ts'
-import type { TaskRecord } from '../record.ts'
-import { TaskTaken, type CreatedTask } from '../records.ts'
-import { TaskLost } from '../no-outcome.ts'
-import { TaskRun, type TaskRunDependencies } from '../run.ts'
+import type { UpstreamTokens } from '../runs/upstream-tokens.ts'
+import { TaskJournal, type JournalOwner } from '../journal/journal.ts'
+import type { TaskRecord } from '../records/record.ts'
+import { TaskTaken, type CreatedTask } from '../records/records.ts'
+import { TaskLost } from '../runs/no-outcome.ts'
+import { TaskRun, type TaskRunDependencies } from '../runs/run.ts'
 
 export interface TaskStartDependencies extends TaskRunDependencies {
   /** How long a handler may take before its call becomes a task, in milliseconds. */

@@ -5,9 +5,9 @@ import type { RequestContext } from '../../../request/pipeline/request-context.t
 import { readCallKey, reusedKey } from '../../../request/pipeline/run-deduped.ts'
 import type { StartingCall } from '../../../request/pipeline/seams.ts'
 import { toCanonicalJson } from '../../../request/questions/request-state.ts'
-import type { SeenTask, TaskAccessDependencies } from '../access.ts'
-import type { TaskRecord } from '../record.ts'
-import type { TaskKey, TaskRecords } from '../records.ts'
+import type { SeenTask, TaskAccessDependencies } from '../clients/access.ts'
+import type { TaskRecord } from '../records/record.ts'
+import type { TaskKey, TaskRecords } from '../records/records.ts'
 
 export interface CallName {
   /** The record of the call has this name. */

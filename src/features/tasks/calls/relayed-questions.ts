@@ -11,8 +11,8 @@ import { Forms } from '../../../request/questions/form.ts'
 import type { InputRound } from '../../../request/questions/input-round.ts'
 import { readQuestions } from '../../../request/questions/questions.ts'
 import type { CallQuestion } from './texts.ts'
-import type { Responses } from '../questions.ts'
-import { openQuestions, type TaskRecord } from '../record.ts'
+import type { Responses } from '../machine/questions.ts'
+import { openQuestions, type TaskRecord } from '../records/record.ts'
 
 /** Input requests as the handlers of authors make them, by the names of the questions. */
 export type NamedRequests = { readonly [name: string]: InputRequest }

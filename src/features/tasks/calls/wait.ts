@@ -3,8 +3,8 @@
 import { clock, timers, type Timer } from '../../../base/time.ts'
 import type { Progress } from '../../../platform/protocol/notifications.ts'
 import type { RequestContext } from '../../../request/pipeline/request-context.ts'
-import type { TaskRecord } from '../record.ts'
-import { toStatusMessage, type TaskWatcher, type TaskWatches } from '../watches.ts'
+import type { TaskRecord } from '../records/record.ts'
+import { toStatusMessage, type TaskWatcher, type TaskWatches } from '../runs/watches.ts'
 
 export class CallWait implements TaskWatcher {
   readonly #request: RequestContext

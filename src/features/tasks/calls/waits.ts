@@ -2,11 +2,11 @@
 
 import type { RequestContext } from '../../../request/pipeline/request-context.ts'
 import { StoreUnavailable } from '../../../platform/store/records/state-store.ts'
-import type { SeenTask, TaskAccess } from '../access.ts'
+import type { SeenTask, TaskAccess } from '../clients/access.ts'
 import { CallWait } from './wait.ts'
-import { phaseOf, type TaskPhase } from '../record.ts'
-import type { TaskKey } from '../records.ts'
-import type { TaskWatches } from '../watches.ts'
+import { phaseOf, type TaskPhase } from '../records/record.ts'
+import type { TaskKey } from '../records/records.ts'
+import type { TaskWatches } from '../runs/watches.ts'
 
 export interface CallWaitsDependencies {
   readonly access: TaskAccess

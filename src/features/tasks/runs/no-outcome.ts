@@ -1,0 +1,35 @@
+// Why a run of a task ends without an outcome.
+
+import { random } from '../../../base/time.ts'
+import { TaskNotReadable, type ProtocolError } from '../../../platform/protocol/errors.ts'
+import { RequestCancelled } from '../../../request/pipeline/lifetime.ts'
+import { StoreUnavailable } from '../../../platform/store/records/state-store.ts'
+import type { Deferral } from '../machine/events.ts'
+import type { TaskRecord } from '../records/record.ts'
+
+/** The task was cancelled, has expired, or runs on another replica. Its run here has no outcome. */
+export class TaskLost extends RequestCancelled {
+  constructor () {
+    super()
+    this.message = 'The task does not run on this replica any more'
+  }
+}
+
+/** A limit refuses the run for now. The task runs later. */
+export class TaskDeferred extends RequestCancelled {}
+
+/** For a replica of a newer release that has begun the next run. Throws any other error again. */
+export function toUnread (error: unknown): undefined {
+  if (!(error instanceof TaskNotReadable)) throw error
+}
+
+/** How long after an outage of the store the handler runs again at the latest, in milliseconds. */
+const OUTAGE_MS = 5000
+
+/** `undefined` if the error is the outcome: no outage of the store, or the handler must not run again. */
+export function findOutageDeferral (
+  { cause }: ProtocolError, { mayRerun, undo }: Pick<TaskRecord, 'mayRerun' | 'undo'>
+): Deferral | undefined {
+  if (!(cause instanceof StoreUnavailable) || (!mayRerun && undo !== 'due')) return undefined
+  return { inMs: OUTAGE_MS * (1 - random.number() / 2), pause: 'outage' }
+}
