@@ -65,12 +65,12 @@ export function authorizeCall (
 /** Undoes the work of a task. There is no result. */
 async function runUndo (
   dependencies: HandlerDependencies, request: RequestContext, tool: CompiledTool, args: unknown,
-  { round, timeoutMs, undone }: Running & { readonly undone: UndoneTask }
+  { round, timeoutMs, undone, toDeferral }:
+  Running & Pick<ToolRun, 'toDeferral'> & { readonly undone: UndoneTask }
 ): Promise<string> {
   request.observed.special = 'undo'
   const undo = tool.task?.undo
-  // The catalog was replaced a moment ago.
-  if (undo === undefined) throw unknownTool(tool.key, [])
+  if (undo === undefined) throw toDeferral()
   const context = new UndoHandlerContext(request, round, dependencies, tool, undone)
   return await runRound(request, round, timeoutMs, () => undo(args, context), () => '')
 }
@@ -91,13 +91,16 @@ export function createToolRuns (
   }
 }
 
-/** Opens the call that the pipeline runs. Throws if the kept scopes of the caller are not enough any more. */
+/**
+ * Opens the call that the pipeline runs. Throws if the kept scopes of the caller are not enough any more. A
+ * reload after `accepts` may have taken the tool away: a replica that has it runs it later.
+ */
 function openRun (
   dependencies: HandlerDependencies, request: RequestContext,
   { tool: name, args, journal, undone, ...run }: ToolRun
 ): Call {
   const tool = request.view.tool(name)
-  if (tool === undefined) throw unknownTool(name, [])
+  if (tool === undefined) throw isInCatalog(name, request) ? unknownTool(name, []) : run.toDeferral()
   return {
     subject: tool.key,
     requiredCapabilities: undefined,
@@ -106,8 +109,7 @@ function openRun (
     given: { rule: tool.audit, args: isObject(args) ? args : undefined },
     async handle () {
       const verdict = await tool.checkInput(args ?? {})
-      // The catalog was replaced a moment ago.
-      if (!verdict.ok) throw unknownTool(name, [])
+      if (!verdict.ok) throw run.toDeferral()
       const round = openRound(request, { method: TOOLS_CALL, name: tool.key, args }, {}, { journal })
       if (undone !== undefined) {
         return await runUndo(dependencies, request, tool, verdict.value, { ...run, round, undone })
@@ -128,6 +130,10 @@ function openRun (
       return toErrorResult(error, tool, request)
     }
   }
+}
+
+function isInCatalog (name: string, { snapshot }: RequestContext): boolean {
+  return snapshot.primitives.tools.some(({ key }) => key === name)
 }
 
 /** A result for the errors that a model can act on. Throws any other error. */

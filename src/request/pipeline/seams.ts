@@ -91,8 +91,11 @@ export interface ToolRun {
   readonly undone?: UndoneTask | undefined
   /** Takes what the run says, and how it ends. */
   readonly outlet: Outlet
-  /** Returns the error for a run that a limit refuses for now. */
-  toDeferral (retryAfterSeconds: number): Error
+  /**
+   * Returns the error for a run that a limit refuses for now. Without a time the run is for another replica:
+   * the catalog here no longer has the tool.
+   */
+  toDeferral (retryAfterSeconds?: number): Error
   /** Told of the error that ended the run, before it becomes a result. */
   onError? (error: unknown): void
 }

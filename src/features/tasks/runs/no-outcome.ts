@@ -15,8 +15,13 @@ export class TaskLost extends RequestCancelled {
   }
 }
 
-/** A limit refuses the run for now. The task runs later. */
+/** A limit refuses the run for now, or the catalog here lacks the tool. The task runs later. */
 export class TaskDeferred extends RequestCancelled {}
+
+/** Returns when the task is due again: at once if no limit refuses the run. */
+export function deferralAfter (retryAfterSeconds: number | undefined): Deferral {
+  return retryAfterSeconds === undefined ? { inMs: 0 } : { inMs: retryAfterSeconds * 1000, pause: 'limit' }
+}
 
 /** For a replica of a newer release that has begun the next run. Throws any other error again. */
 export function toUnread (error: unknown): undefined {
