@@ -42,7 +42,22 @@ const ROOMS = {
   'request/questions': [],
   'request/pipeline': ['request/questions'],
   'request/methods': ['request/pipeline'],
-  'features/tasks': [],
+  'features/tasks/records': [],
+  'features/tasks/journal': ['features/tasks/records'],
+  'features/tasks/machine': ['features/tasks/journal', 'features/tasks/records'],
+  'features/tasks/runs': ['features/tasks/journal', 'features/tasks/machine', 'features/tasks/records'],
+  'features/tasks/clients': ['features/tasks/machine', 'features/tasks/records', 'features/tasks/runs'],
+  'features/tasks/calls': [
+    'features/tasks/clients', 'features/tasks/journal', 'features/tasks/machine', 'features/tasks/records',
+    'features/tasks/runs'
+  ],
+  'features/tasks/operators': [
+    'features/tasks/journal', 'features/tasks/machine', 'features/tasks/records', 'features/tasks/runs'
+  ],
+  'features/tasks/tasks.ts': [
+    'features/tasks/calls', 'features/tasks/clients', 'features/tasks/machine', 'features/tasks/operators',
+    'features/tasks/records', 'features/tasks/runs'
+  ],
   'features/files': [],
   'features/upstreams': [],
   'ops/config': [],
@@ -145,7 +160,7 @@ const RULES: ReadonlyArray<{
       'platform/protocol/a.ts': "import type { Principal } from '../access/principal.ts'\n",
       'platform/store/records/b.ts': "import { x } from '../changes/broadcast.ts'\n" +
         "import { y } from '../../schema/compile.ts'\n",
-      'features/tasks/c.ts': "import '../files/uploads.ts'\nexport { a } from '../../base/words.ts'\n",
+      'features/upstreams/c.ts': "import '../files/uploads.ts'\nexport { a } from '../../base/words.ts'\n",
       'edges/http/d.ts': "const x = await import('../legacy/open.ts')\n",
       'catalog/e.ts': '',
       'catalog/more/e.ts': ''
@@ -153,7 +168,8 @@ const RULES: ReadonlyArray<{
     found: [
       'catalog/more is not listed', 'platform/protocol/a.ts imports platform/access/principal.ts',
       'platform/store/records/b.ts imports platform/store/changes/broadcast.ts',
-      'features/tasks/c.ts imports features/files/uploads.ts', 'edges/http/d.ts imports edges/legacy/open.ts'
+      'features/upstreams/c.ts imports features/files/uploads.ts',
+      'edges/http/d.ts imports edges/legacy/open.ts'
     ]
   },
   {
