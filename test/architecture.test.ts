@@ -67,7 +67,9 @@ const ROOMS = {
   'ops/log': ['ops/config'],
   'ops/audit': ['ops/config', 'ops/log'],
   'edges/http': [],
+  'edges/admin': ['edges/http'],
   'edges/console': ['edges/http'],
+  'edges/files': ['edges/http'],
   'edges/legacy/sessions': [],
   'edges/legacy/methods': ['edges/legacy/sessions'],
   'edges/legacy/http': ['edges/http', 'edges/legacy/sessions'],
@@ -92,8 +94,8 @@ async function readSources (): Promise<Sources> {
   )
 }
 
-const mayImportFastify = ({ file, isType }: Import) => /^edges\/(?:http|legacy\/http)\//.test(file) ||
-  file === 'app/app.ts' || (isType && /^(?:main\.ts$|app\/|edges\/legacy\/open\.ts$)/.test(file))
+const mayImportFastify = ({ file, isType }: Import) => file.startsWith('edges/http/') ||
+  (isType && /^(?:main\.ts$|app\/|edges\/(?:admin\/|console\/|files\/|legacy\/(?:http\/|open\.ts$)))/.test(file))
 const DRIVERS: { readonly [name: string]: string } = {
   lmdb: 'platform/store/backends/lmdb/',
   ioredis: 'platform/store/backends/redis/',
@@ -181,7 +183,7 @@ const RULES: ReadonlyArray<{
   {
     claim: 'a wire knows no method and no catalog: the pipeline does',
     breaks: (sources) => breaksOfSecrets(
-      sources, /^edges\/(?:http|legacy\/http)\//, /^(?:catalog|request\/methods|request\/questions)\//
+      sources, /^edges\/(?:admin|files|http|legacy\/http)\//, /^(?:catalog|request\/methods|request\/questions)\//
     ),
     made: {
       'edges/http/a.ts': "import '../../request/methods/tools-call.ts'\n",
@@ -230,17 +232,21 @@ const RULES: ReadonlyArray<{
     found: ['edges/http/modern/outlet.ts has no counterpart in edges/legacy/http/']
   },
   {
-    claim: 'only edges/http/, edges/legacy/http/ and app/app.ts import Fastify and its plugins',
-    breaks: (sources) => breaksOfPackage(sources, /^(?:@fastify\/|fastify)/, mayImportFastify),
+    claim: 'edges/http/ alone imports Fastify and its plugins when it runs',
+    // Busboy is a parser of forms: it takes no app.
+    breaks: (sources) => breaksOfPackage(
+      sources, /^(?:@fastify\/(?!busboy$)|fastify)/, mayImportFastify
+    ),
     made: {
       'request/pipeline/a.ts': "import type { FastifyReply } from 'fastify'\n",
       'edges/legacy/http/a.ts': "import type { FastifyReply } from 'fastify'\n",
+      'edges/files/d.ts': "import Fastify from 'fastify'\nimport { Busboy } from '@fastify/busboy'\n",
       'main.ts': "import type { FastifyInstance } from 'fastify'\nimport Fastify from 'fastify'\n",
       'edges/http/b.ts': "import cors from '@fastify/cors'\n",
       'edges/legacy/sessions/c.ts': "import plugin from 'fastify-plugin'\n"
     },
     found: [
-      'request/pipeline/a.ts imports fastify', 'main.ts imports fastify',
+      'request/pipeline/a.ts imports fastify', 'edges/files/d.ts imports fastify', 'main.ts imports fastify',
       'edges/legacy/sessions/c.ts imports fastify-plugin'
     ]
   },

@@ -3,7 +3,7 @@
 import { isLoopback } from '../base/addresses.ts'
 import { openAuthorConsole, type AuthorConsole } from '../edges/console/author-console.ts'
 import { PickedCallers, type PickedCaller } from '../edges/console/picked-callers.ts'
-import { mayServeConsole } from '../edges/http/console-routes.ts'
+import { mayServeConsole } from '../edges/console/console-routes.ts'
 import { ConfigError } from '../ops/config/config.ts'
 import type { Config } from '../ops/config/settings.ts'
 

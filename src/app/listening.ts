@@ -5,7 +5,7 @@ import type { Service } from './app.ts'
 import { StartError } from '../base/lifecycle.ts'
 import { codeOf, counted, messageOf } from '../base/words.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
-import { consolePathOf } from '../edges/http/console-routes.ts'
+import { consolePathOf } from '../edges/console/console-routes.ts'
 import type { Config } from '../ops/config/settings.ts'
 import type { ServiceLog } from '../ops/log/log.ts'
 

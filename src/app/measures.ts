@@ -3,7 +3,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import type { Reloads } from '../catalog/folder/live/live-catalog.ts'
-import { createAdminApp } from '../edges/http/admin-app.ts'
+import { createAdminApp } from '../edges/admin/admin-app.ts'
 import { CheckedPart, type Readiness, type ServicePart } from '../edges/http/readiness.ts'
 import { createCallLimiter, type DefaultRates } from '../platform/limits/call-limiter.ts'
 import { readCallLimits } from '../platform/limits/call-limits.ts'

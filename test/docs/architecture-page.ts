@@ -7,9 +7,11 @@ import { readImports, type Sources } from '../helpers/source-rules.ts'
 /** The parts of the picture, from the composition to the leaves, with their folders and files. */
 const PARTS: { readonly [part: string]: readonly string[] } = {
   composition: ['programs/', 'app/', 'index.ts', 'main.ts', 'launch.ts', 'testing.ts'],
+  admin: ['edges/admin/'],
   console: ['edges/console/'],
   http: ['edges/http/'],
   legacy: ['edges/legacy/'],
+  links: ['edges/files/'],
   ops: ['ops/'],
   tasks: ['features/tasks/'],
   files: ['features/files/'],

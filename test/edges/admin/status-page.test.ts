@@ -2,10 +2,10 @@
 
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
-import { readOperations, readSamples, sumOf } from '../../../src/edges/http/pages/metric-samples.ts'
-import { readStatus } from '../../../src/edges/http/pages/status-facts.ts'
-import { toStatusPage, type StatusFacts } from '../../../src/edges/http/pages/status-page.ts'
-import { SYMPTOMS } from '../../../src/edges/http/pages/status-tables.ts'
+import { readOperations, readSamples, sumOf } from '../../../src/edges/admin/metric-samples.ts'
+import { readStatus } from '../../../src/edges/admin/status-facts.ts'
+import { toStatusPage, type StatusFacts } from '../../../src/edges/admin/status-page.ts'
+import { SYMPTOMS } from '../../../src/edges/admin/status-tables.ts'
 
 const FACTS: StatusFacts = {
   readAtMs: 0,

@@ -1,8 +1,8 @@
 // The tables of numbers on the page of the admin address.
 
-import { describeBytes } from '../../../base/words.ts'
+import { describeBytes } from '../../base/words.ts'
 import { readOperations, sumOf, type MeasuredCalls, type Sample } from './metric-samples.ts'
-import { html, type HtmlValue } from './page.ts'
+import { html, type HtmlValue } from '../http/pages/page.ts'
 
 /** The headings of docs/troubleshooting.md, by what they help with. */
 export const SYMPTOMS = {

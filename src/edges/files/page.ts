@@ -1,10 +1,10 @@
 // What people read at a link: the pages of uploads, and those of links that do not work.
 
 import type { FastifyReply } from 'fastify'
-import { describeBytes } from '../../../base/words.ts'
-import type { LinkedUpload } from '../../../features/files/file-server.ts'
-import { prefersHtml } from '../accept.ts'
-import { html, sendPage, toPage } from '../pages/page.ts'
+import { describeBytes } from '../../base/words.ts'
+import type { LinkedUpload } from '../../features/files/file-server.ts'
+import { prefersHtml } from '../http/accept.ts'
+import { html, sendPage, toPage } from '../http/pages/page.ts'
 import { describeTypes } from './types.ts'
 
 type AskedFile = Omit<LinkedUpload, 'isUsed' | 'typeOf' | 'receive'>

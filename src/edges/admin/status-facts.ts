@@ -1,8 +1,8 @@
 // Gathers what the page of the admin address shows.
 
-import { clock } from '../../../base/time.ts'
-import { messageOf } from '../../../base/words.ts'
-import type { HealthReport } from '../readiness.ts'
+import { clock } from '../../base/time.ts'
+import { messageOf } from '../../base/words.ts'
+import type { HealthReport } from '../http/readiness.ts'
 import { readSamples, sumOf } from './metric-samples.ts'
 import type { ListedTask, StatusFacts } from './status-page.ts'
 

@@ -1,9 +1,9 @@
 // The page of the admin address: what its health, its metrics and its tasks say, for people.
 
-import { counted } from '../../../base/words.ts'
-import type { HealthReport, ServicePart } from '../readiness.ts'
+import { counted } from '../../base/words.ts'
+import type { HealthReport, ServicePart } from '../http/readiness.ts'
 import { sumOf, type Sample } from './metric-samples.ts'
-import { html, toPage, type HtmlValue } from './page.ts'
+import { html, toPage, type HtmlValue } from '../http/pages/page.ts'
 import {
   toHint, toNumber, toOperations, toProcess, toRequests, toTable, type Symptom
 } from './status-tables.ts'

@@ -3,9 +3,9 @@
 import contentDisposition from 'content-disposition'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import parseRange from 'range-parser'
-import { sliceOf } from '../../../features/files/byte-slice.ts'
-import type { LinkedFile } from '../../../features/files/file-server.ts'
-import type { ByteRange } from '../../../features/files/storage.ts'
+import { sliceOf } from '../../features/files/byte-slice.ts'
+import type { LinkedFile } from '../../features/files/file-server.ts'
+import type { ByteRange } from '../../features/files/storage.ts'
 import { notFound, sendText } from './page.ts'
 
 /** Answers GET and HEAD. */

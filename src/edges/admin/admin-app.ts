@@ -6,13 +6,13 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import { limitRepeats } from '../../base/outage-log.ts'
 import { toWellFormedJson } from '../../base/text.ts'
 import { messageOf, quote } from '../../base/words.ts'
-import { clientAddressOf } from './client-address.ts'
-import { createFastify } from './fastify.ts'
-import { createOriginPolicy } from './origin-policy.ts'
-import { sendPage } from './pages/page.ts'
-import { readStatus } from './pages/status-facts.ts'
-import { toStatusPage } from './pages/status-page.ts'
-import type { HealthReport } from './readiness.ts'
+import { clientAddressOf } from '../http/client-address.ts'
+import { createFastify } from '../http/fastify.ts'
+import { createOriginPolicy } from '../http/origin-policy.ts'
+import { sendPage } from '../http/pages/page.ts'
+import { readStatus } from './status-facts.ts'
+import { toStatusPage } from './status-page.ts'
+import type { HealthReport } from '../http/readiness.ts'
 
 type TaskQuery = { readonly [K in typeof FILTERS[number]]?: string } & { readonly olderThanMs?: number }
 

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { toWellFormedJson } from '../../base/text.ts'
 import { messageOf } from '../../base/words.ts'
-import { LOOPBACK_HOST } from './origin-policy.ts'
+import { LOOPBACK_HOST } from '../http/origin-policy.ts'
 
 const FOLDER = '/console'
 const PAGE = 'index.html'

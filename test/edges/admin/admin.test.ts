@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { adminOriginOf, linesOf } from './helpers/admin.ts'
-import { toolModule, writeCatalog, writeInPlace, type Files } from './helpers/catalog-folder.ts'
-import { until, within } from './helpers/deadline.ts'
-import { runService, startService, type Service } from './helpers/service.ts'
-import { post } from './helpers/stream.ts'
+import { adminOriginOf, linesOf } from '../../helpers/admin.ts'
+import { toolModule, writeCatalog, writeInPlace, type Files } from '../../helpers/catalog-folder.ts'
+import { until, within } from '../../helpers/deadline.ts'
+import { runService, startService, type Service } from '../../helpers/service.ts'
+import { post } from '../../helpers/stream.ts'
 
 const FILES: Files = { 'tools/a.ts': toolModule('a'), 'prompts/p.md': 'Say it.\n' }
 
@@ -57,7 +57,7 @@ t.test('has health and metrics, and the public address has no metrics', async (t
 t.test('measures the service', async (t) => {
   await post(t, service.url, { method: 'tools/call', params: { name: 'a' } })
   const { body } = await get(`${admin}/metrics`)
-  const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
+  const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'))
   const { parts } = JSON.parse((await get(`${admin}/readyz`)).body)
   const catalog = parts.find(({ name }: { name: string }) => name === 'catalog')
   t.strictSame(linesOf(body, 'trivet_build_info'), [
@@ -172,7 +172,7 @@ t.test('a service without it, and without traces, does not load the libraries', 
     const texts = await Promise.all(imports.map(async ([, path = '']) => await visit(new URL(path, file))))
     return [text, ...texts].join('\n')
   }
-  const main = new URL('../dist/main.js', import.meta.url)
+  const main = new URL('../../../dist/main.js', import.meta.url)
   const all = await visit(main)
   const [, app = ''] = /import\("(\.\/chunks\/app-[A-Z0-9]+\.js)"\)/.exec(all) ?? []
   const loaded = all + await visit(new URL(app, main))
