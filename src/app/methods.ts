@@ -7,7 +7,7 @@ import { createFirstAnswers } from '../platform/store/records/first-answers.ts'
 import { createHandles } from '../platform/store/records/handles.ts'
 import { waitWithin } from '../ops/config/config.ts'
 import { redact } from '../ops/audit/redaction.ts'
-import type { UpstreamTokens } from '../features/tasks/runs/upstream-tokens.ts'
+import type { UpstreamTokens } from '../request/pipeline/seams.ts'
 import { createTasks, type Tasks, type TasksOptions } from '../features/tasks/tasks.ts'
 import type { OpenedState } from './state.ts'
 

@@ -2,13 +2,13 @@
 // keys for the JWTs of this service.
 
 import type { CallerTokens } from '../platform/access/caller-tokens.ts'
-import { TokenExchange } from '../platform/access/token-exchange.ts'
+import { TokenExchange } from '../features/upstreams/tokens/token-exchange.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import { clientIn, rulesIn } from '../ops/config/access-settings.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
 import type { Sealer } from '../platform/store/sealing/sealer.ts'
 import { createSigningKeys, type SigningKeys } from '../platform/store/sealing/signing-keys.ts'
-import type { UpstreamTokens } from '../features/tasks/runs/upstream-tokens.ts'
+import type { UpstreamTokens } from '../request/pipeline/seams.ts'
 import type { CredentialLog } from '../features/upstreams/credentials/bearer-token.ts'
 import { KeptTokens } from '../features/upstreams/credentials/kept-tokens.ts'
 import { createTaskTokens } from '../features/upstreams/credentials/task-tokens.ts'

@@ -1,4 +1,4 @@
-// The interfaces of what other rooms do for requests: limits, tasks and large files.
+// The interfaces of what other rooms do for requests: limits, tasks, large files and upstreams.
 
 import type { Principal } from '../../platform/access/principal.ts'
 import type { Files } from '../../platform/author/files.ts'
@@ -148,4 +148,36 @@ export interface FileAccess {
    * files, and if the service does not know its public URL.
    */
   linkTo (uri: string, size: number, principal: Principal): string | undefined
+}
+
+/** What a task keeps to call after its request has ended. */
+export interface KeptToken {
+  /** Who made it. */
+  readonly issuer: string
+  /** What it is for: see `toTargetName`. */
+  readonly target: string
+  readonly accessToken: string
+  /** In milliseconds since 1970. */
+  readonly expiresAt: number
+  readonly refreshToken?: string | undefined
+}
+
+/** The tokens of one task, by the name of the upstream. */
+export type KeptTokensByName = { readonly [upstream: string]: KeptToken }
+
+/** The upstreams that a task goes on to call after its request. */
+export interface UpstreamTokens {
+  /**
+   * Exchanges the caller's token for the upstreams that the tool names, and that say that tasks keep one.
+   * Resolves to `undefined` if there are none. Never rejects: what cannot be exchanged is not kept.
+   */
+  exchange (principal: Principal, tool: string): Promise<KeptTokensByName | undefined>
+  /**
+   * Gives kept tokens to a run.
+   * @param principal of this run alone.
+   * @param keep writes renewed tokens into the record. Resolves once they are durable.
+   */
+  attach (
+    principal: Principal, tokens: KeptTokensByName, keep: (tokens: KeptTokensByName) => Promise<void>
+  ): void
 }

@@ -8,7 +8,7 @@ import { TASKS_CAPABILITY } from '../../../src/platform/protocol/tasks.ts'
 import { Lifetime, RequestCancelled, ServiceClosing } from '../../../src/request/pipeline/lifetime.ts'
 import type { RequestContext } from '../../../src/request/pipeline/request-context.ts'
 import { runRound } from '../../../src/request/pipeline/run-handler.ts'
-import type { ToolRun } from '../../../src/request/pipeline/seams.ts'
+import type { ToolRun, UpstreamTokens } from '../../../src/request/pipeline/seams.ts'
 import { toProtocolError } from '../../../src/request/pipeline/to-protocol-error.ts'
 import type { InputRound, Journal } from '../../../src/request/questions/input-round.ts'
 import { SealedInputRound } from '../../../src/request/questions/sealed-input-round.ts'
@@ -17,7 +17,6 @@ import { createMemoryStateStore } from '../../../src/platform/store/backends/mem
 import { createLocalDueTimes } from '../../../src/platform/store/records/due-times.ts'
 import { StoreUnavailable } from '../../../src/platform/store/records/state-store.ts'
 import { createSealer, type Sealer } from '../../../src/platform/store/sealing/sealer.ts'
-import type { UpstreamTokens } from '../../../src/features/tasks/runs/upstream-tokens.ts'
 import { createTasks, type Tasks } from '../../../src/features/tasks/tasks.ts'
 
 export const LEASE_MS = 10_000

@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { CLIENT } from '../../platform/access/exchange-setup.ts'
+import { CLIENT } from './tokens/exchange-setup.ts'
 import { until } from '../../helpers/deadline.ts'
 import { makeFolder } from '../../helpers/folder.ts'
 import { recordSpans } from '../../helpers/recorded-spans.ts'

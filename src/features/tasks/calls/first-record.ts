@@ -1,16 +1,14 @@
 // The record with which a call becomes a task.
 
-import type { KeptTokensByName } from '../../../platform/access/token-exchange.ts'
 import { networkOf } from '../../../platform/limits/holder.ts'
 import { clock } from '../../../base/time.ts'
 import type { ClientCapabilities } from '../../../platform/protocol/capabilities.ts'
 import { LimitReached } from '../../../platform/protocol/errors.ts'
 import type { Progress } from '../../../platform/protocol/notifications.ts'
 import type { RequestContext } from '../../../request/pipeline/request-context.ts'
-import type { StartingCall } from '../../../request/pipeline/seams.ts'
+import type { KeptTokensByName, StartingCall, UpstreamTokens } from '../../../request/pipeline/seams.ts'
 import { newMark, retryOutage } from '../../../platform/store/records/lost-replies.ts'
 import { findFirst, type CallName } from './names.ts'
-import type { UpstreamTokens } from '../runs/upstream-tokens.ts'
 import type { TaskJournal } from '../journal/journal.ts'
 import { toKeptPrincipal, type TaskRecord } from '../records/record.ts'
 import { formOf } from '../records/task-bytes.ts'

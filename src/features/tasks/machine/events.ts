@@ -1,6 +1,6 @@
 // What can happen to a task.
 
-import type { KeptTokensByName } from '../../../platform/access/token-exchange.ts'
+import type { KeptTokensByName } from '../../../request/pipeline/seams.ts'
 import type { ProtocolError } from '../../../platform/protocol/errors.ts'
 import type { Responses } from './questions.ts'
 import type { JournalRecord, KeptPrincipal, TaskRecord } from '../records/record.ts'

@@ -1,7 +1,7 @@
 // The record of a task: its members, and what they say of its phase, its ends and its caller.
 
 import type { Principal } from '../../../platform/access/principal.ts'
-import type { KeptTokensByName } from '../../../platform/access/token-exchange.ts'
+import type { KeptTokensByName } from '../../../request/pipeline/seams.ts'
 import type { CompiledTool } from '../../../catalog/compiled/definitions/compile-tool.ts'
 import type { Sender } from '../../../platform/limits/holder.ts'
 import type { ClientCapabilities } from '../../../platform/protocol/capabilities.ts'

@@ -2,12 +2,11 @@
 // the task.
 
 import type { Caller, RequestLog } from '../../../request/pipeline/caller.ts'
-import type { ToolRuns, UndoneTask } from '../../../request/pipeline/seams.ts'
+import type { ToolRuns, UndoneTask, UpstreamTokens } from '../../../request/pipeline/seams.ts'
 import { findResult } from '../../../request/questions/step-results.ts'
 import { TaskLost } from './no-outcome.ts'
 import { toSender, type TaskRecord } from '../records/record.ts'
 import type { TaskRun, TaskRunDependencies } from './run.ts'
-import type { UpstreamTokens } from './upstream-tokens.ts'
 
 export interface LaterRunDependencies extends Pick<TaskRunDependencies, 'onMessage'> {
   readonly log: RequestLog & { child (bindings: object): RequestLog }

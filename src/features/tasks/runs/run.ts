@@ -1,7 +1,7 @@
 // One run of a task's handler on this replica: an outlet that turns what the run does into events of the
 // task, one after the other.
 
-import type { KeptTokensByName } from '../../../platform/access/token-exchange.ts'
+import type { KeptTokensByName } from '../../../request/pipeline/seams.ts'
 import { clock } from '../../../base/time.ts'
 import { isErrorJson } from '../../../catalog/compiled/results/tool-result-json.ts'
 import type { ClientCapabilities } from '../../../platform/protocol/capabilities.ts'

@@ -1,8 +1,8 @@
 // Puts a token of an authorization server into the headers of a call.
 
 import { AuthenticationUnavailable } from '../../../platform/access/authentication.ts'
-import { TokenRefused } from '../../../platform/access/token-endpoint.ts'
-import { NothingToExchange } from '../../../platform/access/token-exchange.ts'
+import { TokenRefused } from '../tokens/token-endpoint.ts'
+import { NothingToExchange } from '../tokens/token-exchange.ts'
 import {
   CredentialError, type Credential, type CredentialCaller, type CredentialFailure, type CredentialHeaders
 } from './credential.ts'

@@ -1,7 +1,7 @@
 // Calls an upstream as the caller, with a token that the issuer of the caller's token made for it.
 
-import { NothingToExchange, type TokenExchange } from '../../../platform/access/token-exchange.ts'
-import type { ExchangeTarget } from '../../../platform/access/token-requests.ts'
+import { NothingToExchange, type TokenExchange } from '../tokens/token-exchange.ts'
+import type { ExchangeTarget } from '../tokens/token-requests.ts'
 import type { ExchangeAuth } from '../../../platform/author/upstream-auth.ts'
 import { createBearerCredential, createScopeReport, type CredentialLog } from './bearer-token.ts'
 import type { Credential } from './credential.ts'

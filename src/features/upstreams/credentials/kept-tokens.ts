@@ -2,11 +2,10 @@
 // principal, as its first run had the token of the caller: no handler and no log line gets them.
 
 import type { Principal } from '../../../platform/access/principal.ts'
-import { TokenRefused } from '../../../platform/access/token-endpoint.ts'
-import {
-  NothingToExchange, toTargetName, usableMs, type KeptToken, type KeptTokensByName, type TokenExchange
-} from '../../../platform/access/token-exchange.ts'
-import type { ExchangeTarget } from '../../../platform/access/token-requests.ts'
+import { TokenRefused } from '../tokens/token-endpoint.ts'
+import { NothingToExchange, toTargetName, usableMs, type TokenExchange } from '../tokens/token-exchange.ts'
+import type { KeptToken, KeptTokensByName } from '../../../request/pipeline/seams.ts'
+import type { ExchangeTarget } from '../tokens/token-requests.ts'
 import { unlessAborted } from '../../../base/deadline.ts'
 import { clock } from '../../../base/time.ts'
 import type { CredentialCaller } from './credential.ts'

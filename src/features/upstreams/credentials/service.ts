@@ -1,7 +1,7 @@
 // Calls an upstream as this service, with client credentials.
 
 import type { ClientCredentials } from '../../../platform/access/client-authentication.ts'
-import { ServiceToken } from '../../../platform/access/service-token.ts'
+import { ServiceToken } from '../tokens/service-token.ts'
 import type { CompiledAuth } from '../../../catalog/compiled/upstreams/compile-upstream.ts'
 import { createBearerCredential, createScopeReport, type CredentialLog } from './bearer-token.ts'
 import type { Credential } from './credential.ts'

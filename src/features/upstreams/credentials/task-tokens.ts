@@ -1,9 +1,8 @@
 // Keeps exchanged tokens for tasks, which call upstreams as their callers after the request has ended.
 
 import type { Principal } from '../../../platform/access/principal.ts'
-import {
-  NothingToExchange, type KeptToken, type KeptTokensByName, type TokenExchange
-} from '../../../platform/access/token-exchange.ts'
+import { NothingToExchange, type TokenExchange } from '../tokens/token-exchange.ts'
+import type { KeptToken, UpstreamTokens } from '../../../request/pipeline/seams.ts'
 import type { ExchangeAuth } from '../../../platform/author/upstream-auth.ts'
 import { messageOf } from '../../../base/words.ts'
 import type { CredentialLog } from './bearer-token.ts'
@@ -18,15 +17,10 @@ interface TaskTokensDependencies {
   exchangesOf (tool: string): ReadonlyArray<{ readonly name: string, readonly auth: ExchangeAuth }>
 }
 
-interface TaskTokens {
-  exchange (principal: Principal, tool: string): Promise<KeptTokensByName | undefined>
-  readonly attach: KeptTokens['attach']
-}
-
 /** Keeps nothing that a definition does not ask for: without `keep` no token is in any record. */
 export function createTaskTokens (
   { exchange, kept, log, exchangesOf }: TaskTokensDependencies
-): TaskTokens {
+): UpstreamTokens {
   async function keepFor (
     name: string, auth: ExchangeAuth, principal: Principal
   ): Promise<KeptToken | undefined> {

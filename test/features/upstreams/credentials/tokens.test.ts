@@ -4,7 +4,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import t from 'tap'
 import { ANONYMOUS, type Principal } from '../../../../src/platform/access/principal.ts'
-import { toTargetName, type KeptToken } from '../../../../src/platform/access/token-exchange.ts'
+import { toTargetName } from '../../../../src/features/upstreams/tokens/token-exchange.ts'
+import type { KeptToken } from '../../../../src/request/pipeline/seams.ts'
 import type { ExchangeAuth } from '../../../../src/platform/author/upstream-auth.ts'
 import { replaceTime } from '../../../../src/base/time.ts'
 import type {
@@ -16,7 +17,7 @@ import {
 import { KeptTokens } from '../../../../src/features/upstreams/credentials/kept-tokens.ts'
 import { openSecret } from '../../../../src/features/upstreams/credentials/secret.ts'
 import { createServiceCredential } from '../../../../src/features/upstreams/credentials/service.ts'
-import { CLIENT, openExchange, readToken } from '../../../platform/access/exchange-setup.ts'
+import { CLIENT, openExchange, readToken } from '../tokens/exchange-setup.ts'
 import { createReadableLog } from '../../../helpers/log.ts'
 
 const CRM: ExchangeAuth = { type: 'exchange', audience: 'crm', scopes: ['crm:read'] }

@@ -1,7 +1,7 @@
 // The parameters of requests for tokens, by the form that an issuer takes.
 
 import type { TokenRequest } from './token-endpoint.ts'
-import type { ExchangeForm } from './token-rules.ts'
+import type { ExchangeForm } from '../../../platform/access/token-rules.ts'
 
 /** What a token is for. */
 export interface TokenTarget {

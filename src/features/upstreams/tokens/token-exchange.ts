@@ -1,19 +1,22 @@
 // Exchanges the token of a caller, at the issuer of that token, for one that another service accepts.
 
 import { LRUCache } from 'lru-cache'
-import { clock } from '../../base/time.ts'
-import { unlessAborted } from '../../base/deadline.ts'
-import { AuthenticationUnavailable } from './authentication.ts'
-import { FETCH_LIMITS } from './bounded-fetch.ts'
-import type { CallerTokens } from './caller-tokens.ts'
-import { ownerOf, subjectOf, type Principal } from './principal.ts'
-import { createServerGuard, type ServerGuard, type ServerGuardOptions } from './server-guard.ts'
+import { clock } from '../../../base/time.ts'
+import { unlessAborted } from '../../../base/deadline.ts'
+import { AuthenticationUnavailable } from '../../../platform/access/authentication.ts'
+import { FETCH_LIMITS } from '../../../platform/access/bounded-fetch.ts'
+import type { CallerTokens } from '../../../platform/access/caller-tokens.ts'
+import { ownerOf, subjectOf, type Principal } from '../../../platform/access/principal.ts'
+import {
+  createServerGuard, type ServerGuard, type ServerGuardOptions
+} from '../../../platform/access/server-guard.ts'
 import {
   openTokenEndpoint, TokenRefused, type IssuedToken, type TokenEndpoint, type TokenEndpointOptions
 } from './token-endpoint.ts'
 import { toExchangeRequest, toRefreshRequest, type ExchangeTarget } from './token-requests.ts'
-import { CLOCK_LEEWAY_MS, type ExchangeForm } from './token-rules.ts'
-import { hashToken } from './token.ts'
+import { CLOCK_LEEWAY_MS, type ExchangeForm } from '../../../platform/access/token-rules.ts'
+import { hashToken } from '../../../platform/access/token.ts'
+import type { KeptToken } from '../../../request/pipeline/seams.ts'
 
 export interface TokenExchangeOptions
   extends Omit<TokenEndpointOptions, 'issuer' | 'now'>, Pick<ServerGuardOptions, 'maxAsking' | 'maxWaiting'> {
@@ -24,21 +27,6 @@ export interface TokenExchangeOptions
   /** How many exchanged tokens are cached, and how many refusals are remembered. 10 000 by default. */
   readonly maxTokens?: number
 }
-
-/** What a task keeps to call after its request has ended. */
-export interface KeptToken {
-  /** Who made it. */
-  readonly issuer: string
-  /** What it is for: see `toTargetName`. */
-  readonly target: string
-  readonly accessToken: string
-  /** In milliseconds since 1970. */
-  readonly expiresAt: number
-  readonly refreshToken?: string | undefined
-}
-
-/** The tokens of one task, by the name of the upstream. */
-export type KeptTokensByName = { readonly [upstream: string]: KeptToken }
 
 /** The caller has no token that can be exchanged. */
 export class NothingToExchange extends Error {

@@ -2,16 +2,18 @@
 
 import { decodeJwt } from 'jose'
 import type { Test } from 'tap'
-import { createBearerAuthenticator } from '../../../src/platform/access/bearer-authenticator.ts'
-import { CallerTokens } from '../../../src/platform/access/caller-tokens.ts'
-import { createJwtVerifier } from '../../../src/platform/access/jwt-verifier.ts'
-import type { Principal } from '../../../src/platform/access/principal.ts'
-import { TokenExchange, type TokenExchangeOptions } from '../../../src/platform/access/token-exchange.ts'
-import { PRESETS, type TokenRules } from '../../../src/platform/access/token-rules.ts'
+import { createBearerAuthenticator } from '../../../../src/platform/access/bearer-authenticator.ts'
+import { CallerTokens } from '../../../../src/platform/access/caller-tokens.ts'
+import { createJwtVerifier } from '../../../../src/platform/access/jwt-verifier.ts'
+import type { Principal } from '../../../../src/platform/access/principal.ts'
+import {
+  TokenExchange, type TokenExchangeOptions
+} from '../../../../src/features/upstreams/tokens/token-exchange.ts'
+import { PRESETS, type TokenRules } from '../../../../src/platform/access/token-rules.ts'
 import {
   startAuthorizationServer, type AuthorizationServerSettings
-} from '../../servers/authorization-server.ts'
-import { EXCHANGE_GRANTS, type ExchangeSettings } from '../../servers/exchange-grants.ts'
+} from '../../../servers/authorization-server.ts'
+import { EXCHANGE_GRANTS, type ExchangeSettings } from '../../../servers/exchange-grants.ts'
 
 export const CLIENT = { clientId: 'trivet', secret: 'the-secret-of-the-service' }
 

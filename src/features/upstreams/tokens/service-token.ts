@@ -1,8 +1,8 @@
 // The token of this service for another one, by client credentials: RFC 6749, section 4.4.
 
-import { unlessAborted } from '../../base/deadline.ts'
-import { withCooldown } from '../../base/single-flight.ts'
-import { clock } from '../../base/time.ts'
+import { unlessAborted } from '../../../base/deadline.ts'
+import { withCooldown } from '../../../base/single-flight.ts'
+import { clock } from '../../../base/time.ts'
 import { openTokenEndpoint, type TokenEndpointOptions } from './token-endpoint.ts'
 import { COOLDOWN_MS, RENEWAL_PAUSE_MS, usableMs } from './token-exchange.ts'
 import { toClientCredentialsRequest, type ExchangeTarget } from './token-requests.ts'

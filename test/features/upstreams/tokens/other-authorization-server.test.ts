@@ -1,8 +1,8 @@
 import t from 'tap'
-import { CallerTokens } from '../../../src/platform/access/caller-tokens.ts'
-import { ServiceToken } from '../../../src/platform/access/service-token.ts'
-import { TokenExchange } from '../../../src/platform/access/token-exchange.ts'
-import { startOtherServer } from '../../servers/other-authorization-server.ts'
+import { CallerTokens } from '../../../../src/platform/access/caller-tokens.ts'
+import { ServiceToken } from '../../../../src/features/upstreams/tokens/service-token.ts'
+import { TokenExchange } from '../../../../src/features/upstreams/tokens/token-exchange.ts'
+import { startOtherServer } from '../../../servers/other-authorization-server.ts'
 import { CLIENT } from './exchange-setup.ts'
 
 t.test('an authorization server of a library exchanges the tokens of two users', async (t) => {

@@ -5,11 +5,15 @@ import {
   allowInsecureRequests, customFetch, genericTokenEndpointRequest, processGenericTokenEndpointResponse,
   ResponseBodyError, type TokenEndpointResponse
 } from 'oauth4webapi'
-import { clock } from '../../base/time.ts'
-import { AuthenticationUnavailable, reasonOf } from './authentication.ts'
-import { checkEndpoint, openIssuer, type AuthorizationServerOptions } from './authorization-servers.ts'
-import { createClientAuthentication, type ClientCredentials } from './client-authentication.ts'
-import { readRetryAfterMs, ServerBusy } from './server-guard.ts'
+import { clock } from '../../../base/time.ts'
+import { AuthenticationUnavailable, reasonOf } from '../../../platform/access/authentication.ts'
+import {
+  checkEndpoint, openIssuer, type AuthorizationServerOptions
+} from '../../../platform/access/authorization-servers.ts'
+import {
+  createClientAuthentication, type ClientCredentials
+} from '../../../platform/access/client-authentication.ts'
+import { readRetryAfterMs, ServerBusy } from '../../../platform/access/server-guard.ts'
 
 export interface TokenEndpointOptions extends AuthorizationServerOptions {
   readonly issuer: string

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { AuthenticationUnavailable } from '../../../src/platform/access/authentication.ts'
-import { ANONYMOUS } from '../../../src/platform/access/principal.ts'
-import { NothingToExchange } from '../../../src/platform/access/token-exchange.ts'
-import { TokenRefused } from '../../../src/platform/access/token-endpoint.ts'
-import { replaceTime } from '../../../src/base/time.ts'
+import { AuthenticationUnavailable } from '../../../../src/platform/access/authentication.ts'
+import { ANONYMOUS } from '../../../../src/platform/access/principal.ts'
+import { NothingToExchange } from '../../../../src/features/upstreams/tokens/token-exchange.ts'
+import { TokenRefused } from '../../../../src/features/upstreams/tokens/token-endpoint.ts'
+import { replaceTime } from '../../../../src/base/time.ts'
 import { CLIENT, openExchange, readToken } from './exchange-setup.ts'
 
 const CRM = { audience: 'crm', scopes: ['crm:read'] }
