@@ -8,7 +8,7 @@ import { messageOf } from '../base/words.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
-import type { UpstreamOpener } from '../catalog/compiled/upstreams/open-upstream.ts'
+import type { UpstreamCompiler } from '../catalog/compiled/upstreams/upstream-dependency.ts'
 import { openCatalogFolder } from '../catalog/folder/catalog-folder.ts'
 import { assertReadable, assertLayout } from '../catalog/folder/catalog-layout.ts'
 import { readEmptyContents } from '../catalog/folder/empty-contents.ts'
@@ -23,6 +23,7 @@ import type { Broadcast } from '../platform/store/changes/broadcast.ts'
 import { EVENT_LOG_LIMITS } from '../platform/store/changes/event-log.ts'
 import { StoreUnavailable } from '../platform/store/records/state-store.ts'
 import { createSealer, type Sealer } from '../platform/store/sealing/sealer.ts'
+import { createUpstreamCompiler } from '../features/upstreams/definition/upstream-dependency.ts'
 import { createUpstreams, type OpenTransport, type Upstreams } from '../features/upstreams/upstreams.ts'
 import { openCredentials, type OpenedCredentials } from './upstreams.ts'
 
@@ -62,7 +63,7 @@ export async function openServiceState (
     log, workerCount: config.workerCount, credentials: credentials.dependencies, openTransport
   })
   const live = await lifecycle.open(
-    openServedCatalog(basis, backend.broadcast, upstreams.open, lifecycle.signal)
+    openServedCatalog(basis, backend.broadcast, createUpstreamCompiler(upstreams.open), lifecycle.signal)
   )
   // A start that fails because of the catalog leaves no file with a secret behind.
   const sealer = openSealer(basis, backend)
@@ -110,7 +111,7 @@ function readKeptSecrets (backend: OpenedBackend, log: FastifyBaseLogger): reado
  */
 async function openServedCatalog (
   { config, environment, log, guard, clock, admitsAnonymous, loadObserver, isForAuthor }: ServiceBasis,
-  broadcast: Broadcast, openUpstream: UpstreamOpener, signal: AbortSignal
+  broadcast: Broadcast, compileUpstream: UpstreamCompiler, signal: AbortSignal
 ): Promise<LiveCatalog> {
   const { catalog, maxResourceBytes, watch, pageSize } = config
   await assertLayout(catalog)
@@ -123,7 +124,7 @@ async function openServedCatalog (
     ...clock,
     pageSize,
     readSetting: createSettingReader(environment),
-    openUpstream,
+    compileUpstream,
     loadComparison: async () => (await import('../catalog/contracts/changes.ts')).createComparison,
     signal,
     observer: loadObserver,

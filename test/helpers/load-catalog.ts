@@ -6,6 +6,7 @@ import { CatalogCompiler } from '../../src/catalog/compiled/compile-catalog.ts'
 import { CatalogError, type Problem } from '../../src/catalog/compiled/problem.ts'
 import type { Snapshot } from '../../src/catalog/compiled/snapshot.ts'
 import { openCatalogFolder, type CatalogFolder } from '../../src/catalog/folder/catalog-folder.ts'
+import { createUpstreamCompiler } from '../../src/features/upstreams/definition/upstream-dependency.ts'
 import * as trivet from '../../src/index.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 
@@ -15,7 +16,8 @@ function openSource (root: string): CatalogFolder {
 
 export async function readCatalog (root: string): Promise<LoadedCatalog> {
   const contents = await openSource(root).load()
-  return { contents, snapshot: await new CatalogCompiler({ pageSize: 1000 }).compile(contents) }
+  const compiler = new CatalogCompiler({ pageSize: 1000, compileUpstream: createUpstreamCompiler() })
+  return { contents, snapshot: await compiler.compile(contents) }
 }
 
 export async function loadSnapshot (root: string): Promise<Snapshot> {

@@ -5,9 +5,7 @@ import type { ToolDefinition } from '../../platform/author/define-tool.ts'
 import { runInTurns, type Stepwise } from '../../base/stepwise.ts'
 import { messageOf } from '../../base/words.ts'
 import type { HandleKind } from '../../platform/store/records/handle-kind.ts'
-import {
-  findDuplicates, inOrder, type Compiled, type CompiledPrimitive
-} from './compiled-primitive.ts'
+import { findDuplicates, inOrder, type Compiled, type CompiledPrimitive } from './compiled-primitive.ts'
 import type { CatalogContents, Located } from './contents.ts'
 import { compileDependency, type CompiledDependency } from './definitions/compile-dependency.ts'
 import { compileHandle, describeLifetime } from './definitions/compile-handle.ts'
@@ -25,9 +23,7 @@ import { locateEntries, makeListings, type ListingOptions } from './lists/listin
 import { CatalogError, createReporter, type Problem, type ReportProblem } from './problem.ts'
 import { compileHierarchy } from './scopes/scope-hierarchy.ts'
 import { createSnapshot, toCatalogVersion, type Snapshot, type SnapshotOptions } from './snapshot.ts'
-import { compileUpstream, toUpstreamFacts, type CompiledUpstream } from './upstreams/compile-upstream.ts'
-import type { UpstreamOpener } from './upstreams/open-upstream.ts'
-import { toDependency } from './upstreams/upstream-dependency.ts'
+import { toUpstreamFacts, type UpstreamCompiler } from './upstreams/upstream-dependency.ts'
 
 /** `yieldToRequests` is called between definitions too. */
 export interface CatalogCompilerOptions extends SnapshotOptions, ListingOptions {
@@ -38,8 +34,8 @@ export interface CatalogCompilerOptions extends SnapshotOptions, ListingOptions 
    * may be missing: no handler of the snapshot can then be called.
    */
   readonly openDependencies?: (all: readonly OpeningDependency[]) => Promise<DependencySet | undefined>
-  /** Opens an upstream, as a dependency is opened. By default none can be opened. */
-  readonly openUpstream?: UpstreamOpener
+  /** By default a catalog may define no upstream. */
+  readonly compileUpstream?: UpstreamCompiler
 }
 
 /** Compiles a catalog each time that it is loaded. What has not changed is not compiled again. */
@@ -63,6 +59,10 @@ export class CatalogCompiler {
   }
 }
 
+const refuseUpstream: UpstreamCompiler = (_definition, _settings, report) => {
+  report('', 'is an upstream, and this service calls none')
+  return undefined
+}
 const UNKNOWN_UPSTREAM = 'must be made by defineUpstream in a module of this catalog'
 
 type Compile<L, C> = (located: L, report: ReportProblem) => C | undefined
@@ -88,7 +88,9 @@ class Compilation {
 
   async run (): Promise<Snapshot> {
     const { server, stamps, digest, ...contents } = this.#contents
-    const { readSetting = async () => ({ text: undefined }), openDependencies } = this.#options
+    const {
+      readSetting = async () => ({ text: undefined }), openDependencies, compileUpstream = refuseUpstream
+    } = this.#options
     const hierarchy = compileHierarchy(server.scopes, this.#reporterOf)
     const handles = await this.#compileAll(
       contents.handles, ({ definition }, report) => compileHandle(definition, this.#compilers, report)
@@ -128,7 +130,7 @@ class Compilation {
     this.#problems.push(
       ...await this.#inTurns(findDuplicates('handle', handles, ({ kind }) => kind)),
       ...await this.#inTurns(findDuplicates('dependency', dependencies, ({ name }) => name)),
-      ...await this.#inTurns(findDuplicates('upstream', upstreams, ({ name }) => name)),
+      ...await this.#inTurns(findDuplicates('upstream', upstreams, ({ definition: { name } }) => name)),
       ...await this.#inTurns(findDuplicates('tool', tools, toKey)),
       ...await this.#inTurns(findDuplicates('prompt', prompts, toKey)),
       ...await this.#inTurns(findDuplicates('resource', [...unlisted, ...resources], toKey)),
@@ -137,7 +139,7 @@ class Compilation {
     )
     this.#assertNoProblem()
     // After all other problems, so that nothing is open when the catalog has one. Lists use what is open.
-    const open = await this.#openDependencies(dependencies, upstreams)
+    const open = await this.#openDependencies([...dependencies, ...upstreams])
     this.#assertNoProblem()
     const listings = early ?? await list(open)
     const entries: Array<Compiled<CompiledPrimitive>> = [...resources, ...locateEntries(listings)]
@@ -253,12 +255,8 @@ class Compilation {
   }
 
   async #openDependencies (
-    dependencies: ReadonlyArray<Compiled<CompiledDependency>>,
-    upstreams: ReadonlyArray<Compiled<CompiledUpstream>>
+    all: ReadonlyArray<Compiled<CompiledDependency>>
   ): Promise<DependencySet | undefined> {
-    const all = [...dependencies, ...upstreams.map(({ compiled, located }) => {
-      return { compiled: toDependency(compiled, this.#options.openUpstream), located }
-    })]
     if (all.length === 0) return undefined
     return await this.#options.openDependencies?.(all.map(({ compiled, located }) => {
       const isUnchanged = this.#contents.unchangedModules.has(located.file)

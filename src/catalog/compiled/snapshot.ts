@@ -21,7 +21,7 @@ import { createResultWriter, type ResultWriter } from './results/result-json.ts'
 import { UnchangedReads } from './results/unchanged-reads.ts'
 import { scopesToSee, toScopesKey } from './scopes/access-rule.ts'
 import type { ScopeHierarchy } from './scopes/scope-hierarchy.ts'
-import type { UpstreamFacts } from './upstreams/compile-upstream.ts'
+import type { UpstreamFacts } from './upstreams/upstream-dependency.ts'
 import { createViews, type Primitives, type View } from './view.ts'
 
 /** The compiled contents of a catalog. */

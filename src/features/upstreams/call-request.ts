@@ -1,7 +1,7 @@
 // What a handler asks for: read once, before anything is sent.
 
 import type { UpstreamInit } from '../../platform/author/upstream-fetch.ts'
-import type { CompiledUpstream } from '../../catalog/compiled/upstreams/compile-upstream.ts'
+import type { CompiledUpstream } from './definition/compile-upstream.ts'
 import { AcceptedMedia } from './accepted-media.ts'
 import type { CallRequest } from './calling-upstream.ts'
 import { readCallBody, readHeaders, readMethod } from './request-head.ts'

@@ -1,7 +1,7 @@
 // Opens the credential of an upstream: one row for each type of `auth`.
 
 import type { TokenExchange } from './tokens/token-exchange.ts'
-import type { CompiledAuth } from '../../catalog/compiled/upstreams/compile-upstream.ts'
+import type { CompiledAuth } from './definition/compile-upstream.ts'
 import type { CredentialLog } from './credentials/bearer-token.ts'
 import { createClaimsCredential, type ServiceSigner } from './credentials/claims.ts'
 import type { Credential } from './credentials/credential.ts'

@@ -1,7 +1,7 @@
 // The connections to one upstream. The only file that loads undici.
 
 import { Pool } from 'undici'
-import type { CompiledUpstream } from '../../catalog/compiled/upstreams/compile-upstream.ts'
+import type { CompiledUpstream } from './definition/compile-upstream.ts'
 import { createCheckedLookup, type ResolveHost } from './checked-lookup.ts'
 import type { Transport } from './calling-upstream.ts'
 

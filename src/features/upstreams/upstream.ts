@@ -5,9 +5,9 @@ import type { UpstreamInit } from '../../platform/author/upstream-fetch.ts'
 import { CircuitBreaker } from '../../base/circuit-breaker.ts'
 import { clock } from '../../base/time.ts'
 import { clip } from '../../base/words.ts'
-import type { ActsAs, CompiledUpstream } from '../../catalog/compiled/upstreams/compile-upstream.ts'
+import type { CompiledUpstream } from './definition/compile-upstream.ts'
 import type {
-  OpenUpstream, UpstreamCaller, UpstreamLog
+  ActsAs, OpenUpstream, UpstreamCaller, UpstreamLog
 } from '../../catalog/compiled/upstreams/open-upstream.ts'
 import { FAILURES, placeHolderOf } from './blame.ts'
 import { CallError, toUpstreamError } from './call-error.ts'

@@ -1,10 +1,9 @@
 // The open upstreams of the service, of all the catalogs that still serve requests.
 
 import type { CircuitBreaker } from '../../base/circuit-breaker.ts'
-import type { CompiledUpstream } from '../../catalog/compiled/upstreams/compile-upstream.ts'
-import type {
-  OpenUpstream, UpstreamLog, UpstreamOpener
-} from '../../catalog/compiled/upstreams/open-upstream.ts'
+import type { CompiledUpstream } from './definition/compile-upstream.ts'
+import type { OpenUpstream, UpstreamLog } from '../../catalog/compiled/upstreams/open-upstream.ts'
+import type { UpstreamOpener } from './definition/upstream-dependency.ts'
 import { divide } from '../../platform/limits/limits.ts'
 import type { ResolveHost } from './checked-lookup.ts'
 import { openCredential, type CredentialDependencies } from './open-credential.ts'

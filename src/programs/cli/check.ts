@@ -12,7 +12,7 @@ import type { CompiledPrimitive } from '../../catalog/compiled/compiled-primitiv
 import type { SettingFacts } from '../../catalog/compiled/definitions/compile-settings.ts'
 import { CatalogError, lineNumberOf, type Problem } from '../../catalog/compiled/problem.ts'
 import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
-import type { UpstreamFacts } from '../../catalog/compiled/upstreams/compile-upstream.ts'
+import type { UpstreamFacts } from '../../catalog/compiled/upstreams/upstream-dependency.ts'
 import { FAILED, FOLDER, toJsonText, type AddCommand, type Surroundings } from './command.ts'
 import { findCatalog, loadCatalog } from './named-catalog.ts'
 

@@ -10,6 +10,7 @@ import { openCatalogFolder } from '../../catalog/folder/catalog-folder.ts'
 import { assertLayout } from '../../catalog/folder/catalog-layout.ts'
 import { createSettingReader } from '../../catalog/folder/environment-settings.ts'
 import { withLines } from '../../catalog/folder/line-of-problem.ts'
+import { createUpstreamCompiler } from '../../features/upstreams/definition/upstream-dependency.ts'
 import { readConfig } from '../../ops/config/config.ts'
 import { CONSTANTS } from '../../ops/config/constants.ts'
 import { toAnswerError } from './client/connection-error.ts'
@@ -35,7 +36,8 @@ export async function loadCatalog (
   return await guard.run(source.name, async () => {
     const contents = await source.load()
     const readSetting = createSettingReader(environment)
-    const compiler = new CatalogCompiler({ pageSize: CONSTANTS.pageSize, readSetting })
+    const compileUpstream = createUpstreamCompiler()
+    const compiler = new CatalogCompiler({ pageSize: CONSTANTS.pageSize, readSetting, compileUpstream })
     return { contents, snapshot: await withLines(source.name, compiler.compile(contents)) }
   })
 }

@@ -2,7 +2,7 @@
 
 import type { Principal } from '../../platform/access/principal.ts'
 import type { AuditRule } from '../../catalog/compiled/definitions/audit-rule.ts'
-import type { ActsAs } from '../../catalog/compiled/upstreams/compile-upstream.ts'
+import type { ActsAs } from '../../catalog/compiled/upstreams/open-upstream.ts'
 import type { Sender } from '../../platform/limits/holder.ts'
 import { INTERNAL_ERROR, LimitReached, type ProtocolError } from '../../platform/protocol/errors.ts'
 import { HandlerTimeout } from './lifetime.ts'

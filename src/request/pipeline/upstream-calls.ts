@@ -1,8 +1,7 @@
 // The calls of upstreams that one request makes. They end with it.
 
-import type { ActsAs } from '../../catalog/compiled/upstreams/compile-upstream.ts'
 import type {
-  AbortCall, UpstreamCaller, UpstreamLog, UpstreamSpan
+  AbortCall, ActsAs, UpstreamCaller, UpstreamLog, UpstreamSpan
 } from '../../catalog/compiled/upstreams/open-upstream.ts'
 import type { Sender } from '../../platform/limits/holder.ts'
 import type { Lifetime } from './lifetime.ts'

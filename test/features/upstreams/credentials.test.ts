@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { defineSettings } from '../../../src/platform/author/define-settings.ts'
 import { defineUpstream } from '../../../src/platform/author/define-upstream.ts'
-import { compileUpstream } from '../../../src/catalog/compiled/upstreams/compile-upstream.ts'
+import { compileUpstream } from '../../../src/features/upstreams/definition/compile-upstream.ts'
 import {
   CredentialError, type Credential, type CredentialCaller, type CredentialFailure
 } from '../../../src/features/upstreams/credentials/credential.ts'

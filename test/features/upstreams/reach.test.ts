@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import {
   compileUpstream, type CompiledUpstream
-} from '../../../src/catalog/compiled/upstreams/compile-upstream.ts'
+} from '../../../src/features/upstreams/definition/compile-upstream.ts'
 import { defineUpstream, type UpstreamOptions } from '../../../src/platform/author/define-upstream.ts'
 import type { ResolveHost } from '../../../src/features/upstreams/checked-lookup.ts'
 import { readCallTarget } from '../../../src/features/upstreams/target.ts'

@@ -2,7 +2,9 @@
 
 import type { UpstreamInit } from '../../../platform/author/upstream-fetch.ts'
 import type { Sender } from '../../../platform/limits/holder.ts'
-import type { ActsAs, CompiledUpstream } from './compile-upstream.ts'
+
+/** Who an upstream is called as. */
+export type ActsAs = 'nobody' | 'service' | 'caller'
 
 /** The part of the service's log that calls use. */
 export interface UpstreamLog {
@@ -52,6 +54,3 @@ export interface OpenUpstream {
   /** Ends the calls that run, and closes all connections. */
   close (): Promise<void>
 }
-
-/** Opens an upstream when its catalog is loaded. Throws for an `auth` that this service cannot have. */
-export type UpstreamOpener = (upstream: CompiledUpstream) => OpenUpstream | Promise<OpenUpstream>

@@ -1,35 +1,44 @@
-// Opens an upstream as a dependency: loads that follow one another share its pool, and it is closed when no
-// request can call it any more.
+// An upstream as a dependency: loads that follow one another share its pool, and it is closed when no request
+// can call it any more. What compiles and opens it is contributed.
 
 import type { UpstreamDefinition } from '../../../platform/author/define-upstream.ts'
 import { kindOf } from '../../../platform/author/definition.ts'
-import {
-  CLOSE_TIMEOUT_MS, OPEN_TIMEOUT_MS, type CompiledDependency
-} from '../definitions/compile-dependency.ts'
+import type { UpstreamAuth } from '../../../platform/author/upstream-auth.ts'
+import type { Compiled } from '../compiled-primitive.ts'
+import type { Located } from '../contents.ts'
+import type { CompiledDependency } from '../definitions/compile-dependency.ts'
+import type { CompiledSettings } from '../definitions/compile-settings.ts'
 import { unknownDefinition, type SharedValues } from '../definitions/shared-values.ts'
-import type { CompiledUpstream } from './compile-upstream.ts'
-import type { OpenUpstream, UpstreamOpener } from './open-upstream.ts'
+import type { ReportProblem } from '../problem.ts'
+import type { OpenUpstream } from './open-upstream.ts'
 
-/** No dependency has a name with a space. */
-export function toDependency (
-  upstream: CompiledUpstream, openUpstream: UpstreamOpener | undefined
-): CompiledDependency {
-  const { definition, name, url, auth, secrets } = upstream
-  return {
-    definition,
-    name: `upstream ${name}`,
-    // A reload that finds other values opens the upstream anew. Everything else is in its module.
-    settings: { url: url.href, auth },
-    secrets,
-    openTimeoutMs: OPEN_TIMEOUT_MS,
-    closeTimeoutMs: CLOSE_TIMEOUT_MS,
-    openedBy: 'auth',
-    async open () {
-      if (openUpstream === undefined) throw new Error('upstreams cannot be called here')
-      return await openUpstream(upstream)
-    },
-    close: async (value) => await (value as OpenUpstream).close()
-  }
+/** Its value, once it is open, is an OpenUpstream. */
+export interface UpstreamDependency extends CompiledDependency {
+  readonly definition: UpstreamDefinition
+  readonly url: string
+}
+
+/** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
+export type UpstreamCompiler = (
+  definition: UpstreamDefinition, settings: CompiledSettings, report: ReportProblem
+) => UpstreamDependency | undefined
+
+/** One upstream, for operators. */
+export interface UpstreamFacts {
+  readonly name: string
+  /** The URL. `undefined` if settings that it needs are missing. */
+  readonly url: string | undefined
+  readonly auth: UpstreamAuth['type']
+  /** The file of the definition. */
+  readonly file: string
+}
+
+/** @param all those that could be compiled. */
+export function toUpstreamFacts (
+  { definition, file }: Located<UpstreamDefinition>, all: ReadonlyArray<Compiled<UpstreamDependency>>
+): UpstreamFacts {
+  const url = all.find(({ compiled }) => compiled.definition === definition)?.compiled.url
+  return { name: definition.name, url, auth: definition.auth.type, file }
 }
 
 /**

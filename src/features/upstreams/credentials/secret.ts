@@ -1,6 +1,6 @@
 // Credentials of the service that never change: none, a secret in a header, and a user with a password.
 
-import type { CompiledAuth } from '../../../catalog/compiled/upstreams/compile-upstream.ts'
+import type { CompiledAuth } from '../definition/compile-upstream.ts'
 import { HEADER_VALUE, isOfConnection } from '../request-head.ts'
 import type { Credential } from './credential.ts'
 

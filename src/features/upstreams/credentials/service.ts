@@ -2,7 +2,7 @@
 
 import type { ClientCredentials } from '../../../platform/access/client-authentication.ts'
 import { ServiceToken } from '../tokens/service-token.ts'
-import type { CompiledAuth } from '../../../catalog/compiled/upstreams/compile-upstream.ts'
+import type { CompiledAuth } from '../definition/compile-upstream.ts'
 import { createBearerCredential, createScopeReport, type CredentialLog } from './bearer-token.ts'
 import type { Credential } from './credential.ts'
 

@@ -6,10 +6,10 @@ import type {
 } from '../../../platform/author/upstream-auth.ts'
 import { isInside, isReachable } from '../../../base/addresses.ts'
 import { messageOf } from '../../../base/words.ts'
-import type { Located } from '../contents.ts'
-import { findHandlerProblem, hasShape } from '../definitions/check-definition.ts'
-import type { CompiledSettings } from '../definitions/compile-settings.ts'
-import type { ReportProblem } from '../problem.ts'
+import { findHandlerProblem, hasShape } from '../../../catalog/compiled/definitions/check-definition.ts'
+import type { CompiledSettings } from '../../../catalog/compiled/definitions/compile-settings.ts'
+import type { ReportProblem } from '../../../catalog/compiled/problem.ts'
+import type { ActsAs } from '../../../catalog/compiled/upstreams/open-upstream.ts'
 import { authShapes, retryShape, upstreamShape } from './upstream-shapes.ts'
 
 /** What an author may give as a function of settings is a text here. */
@@ -18,9 +18,6 @@ type TextsOf<A> = { readonly [K in keyof A]: Exclude<A[K], (settings: never) => 
 /** How calls say who calls, with texts in place of functions of settings. */
 export type CompiledAuth = NoAuth | TextsOf<SecretAuth<unknown>> | TextsOf<BasicAuth<unknown>> |
   TextsOf<ServiceAuth<unknown>> | ExchangeAuth | ClaimsAuth
-
-/** Who an upstream is called as. */
-export type ActsAs = 'nobody' | 'service' | 'caller'
 
 export interface CompiledUpstream {
   readonly definition: UpstreamDefinition
@@ -39,16 +36,6 @@ export interface CompiledUpstream {
   readonly allowPrivate: boolean
   /** Texts that must not be logged. */
   readonly secrets: readonly string[]
-}
-
-/** One upstream, for operators. */
-export interface UpstreamFacts {
-  readonly name: string
-  /** The URL. `undefined` if settings that it needs are missing. */
-  readonly url: string | undefined
-  readonly auth: UpstreamAuth['type']
-  /** The file of the definition. */
-  readonly file: string
 }
 
 const LIMITS = { timeoutMs: 10_000, answerBytes: 10_485_760, running: 50 }
@@ -103,15 +90,6 @@ export function compileUpstream (
     allowPrivate,
     secrets: texts.secrets
   }
-}
-
-/** @param all those that could be compiled. */
-export function toUpstreamFacts (
-  { definition, file }: Located<UpstreamDefinition>,
-  all: ReadonlyArray<{ readonly compiled: CompiledUpstream }>
-): UpstreamFacts {
-  const url = all.find(({ compiled }) => compiled.definition === definition)?.compiled.url.href
-  return { name: definition.name, url, auth: definition.auth.type, file }
 }
 
 function hasAuthShape (auth: unknown, report: ReportProblem): auth is UpstreamAuth {
