@@ -2,6 +2,7 @@
 // send any number of tokens, and some at which a server fails or is slow: no network may lock the others out.
 
 import { LRUCache } from 'lru-cache'
+import { BoundedQueue } from '../../base/bounded-queue.ts'
 import { CircuitBreaker, type Failure } from '../../base/circuit-breaker.ts'
 import { readRetryAfter } from '../../base/retry-after.ts'
 import { timers } from '../../base/time.ts'
@@ -50,7 +51,6 @@ export function readRetryAfterMs ({ headers }: Response): number {
 }
 
 interface WaitingRequest {
-  readonly since: number
   readonly holder: HolderState
   readonly start: () => void
   readonly reject: (error: unknown) => void
@@ -89,7 +89,9 @@ export function createServerGuard (options: ServerGuardOptions): ServerGuard {
   const { maxAsking = 50, maxWaiting = 1000, holders = 'network', cooldownMs, patienceMs, now } = options
   const states = new LRUCache<string, HolderState>({ max: MAX_HOLDERS })
   const breaker = new CircuitBreaker({ failures: FAILURES, cooldownMs, now, maxHolders: MAX_HOLDERS })
-  const waiting: WaitingRequest[] = []
+  const waiting = new BoundedQueue<WaitingRequest>({
+    maxSize: maxWaiting, maxWaitMs: patienceMs, onLate: ({ reject }) => reject(tooMany()), now
+  })
   /** Holders that got 429 since the last answer. More than two are not needed. */
   const paused = new Set<HolderState>()
   let asking = 0
@@ -117,14 +119,13 @@ export function createServerGuard (options: ServerGuardOptions): ServerGuard {
 
   /** The requests of trusted holders come first. */
   function takeNext (): WaitingRequest | undefined {
-    const trusted = waiting.findIndex(({ holder }) => holder.isTrusted && mayStart(holder))
-    const index = trusted === -1 ? waiting.findIndex(({ holder }) => mayStart(holder)) : trusted
-    return index === -1 ? undefined : waiting.splice(index, 1)[0]
+    return waiting.take(({ holder }) => holder.isTrusted && mayStart(holder)) ??
+      waiting.take(({ holder }) => mayStart(holder))
   }
 
   /** Waiting requests are refused together once the server has failed. */
   function serveWaiting (): void {
-    while (now() - (waiting[0]?.since ?? Infinity) > patienceMs) waiting.shift()?.reject(tooMany())
+    waiting.dropLate()
     for (let next = takeNext(); next !== undefined; next = takeNext()) {
       const refusal = findRefusal(next.holder)
       if (refusal === undefined) next.start()
@@ -144,13 +145,6 @@ export function createServerGuard (options: ServerGuardOptions): ServerGuard {
     const ms = time - now()
     if (ms > 0) timers.setTimeout(() => resumeAt(time), ms).unref()
     else serveWaiting()
-  }
-
-  /** One that waits again keeps its place. */
-  function wait (request: WaitingRequest): void {
-    const index = waiting.findIndex(({ since }) => since > request.since)
-    if (index === -1) waiting.push(request)
-    else waiting.splice(index, 0, request)
   }
 
   function learn (holder: HolderState, error?: unknown): void {
@@ -192,10 +186,10 @@ export function createServerGuard (options: ServerGuardOptions): ServerGuard {
       if (refusal !== undefined) throw refusal
       try {
         if (mayStart(holder)) return await run(ask, holder)
-        if (waiting.length >= partOf(maxWaiting, holder)) throw tooMany()
+        if (waiting.size >= partOf(maxWaiting, holder)) throw tooMany()
         return await new Promise((resolve, reject) => {
           const start = () => { run(ask, holder).then(resolve, reject) }
-          wait({ since, holder, start, reject })
+          waiting.add({ holder, start, reject }, since)
         })
       } catch (error) {
         if (!(error instanceof ServerBusy) || now() - since + error.retryAfterMs > patienceMs) throw error
