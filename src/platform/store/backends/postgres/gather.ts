@@ -1,10 +1,11 @@
 // Gathers what is asked for in one turn of the event loop: a statement for many keys costs about as much as
 // one for a single key.
 
-import { clock, timers, type Timer } from '../../../../base/time.ts'
+import { BoundedQueue } from '../../../../base/bounded-queue.ts'
+import { clock } from '../../../../base/time.ts'
 import { PostgresError } from './postgres-error.ts'
 
-/** Who waits for an answer. */
+/** The caller that waits for an answer. */
 export interface Waiter<Answer> {
   resolve (answer: Answer): void
   reject (error: unknown): void
@@ -27,9 +28,6 @@ interface QueueOptions<Item> {
   /** Called when nothing runs or waits any more. */
   onIdle? (): void
 }
-
-/** What waits for its statement. */
-interface Entry<Item> { readonly item: Item, readonly since: number }
 
 /** @param run takes the items of a turn, in parts. It must not throw. */
 export function gatherTurns<Item> (run: (items: readonly Item[]) => void): (item: Item) => void {
@@ -57,65 +55,47 @@ export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
   run: (items: readonly Item[], waitedMs: number) => Promise<void>,
   { deadlineMs, maxWaiting = MAX_WAITING, bytesOf = () => 0, onIdle = () => {} }: QueueOptions<Item>
 ): (item: Item, since?: number) => void {
-  const waiting = new Set<Entry<Item>>()
+  const queue = new BoundedQueue<Item>({
+    maxSize: maxWaiting,
+    maxWaitMs: deadlineMs,
+    onLate (item) { item.reject(new PostgresError(`PostgreSQL did not answer within ${deadlineMs} ms`)) }
+  })
   let isRunning = false
-  let timer: Timer | undefined
 
-  function refuseLate (leastMs: number): void {
-    const latest = clock.monotonic() - deadlineMs + leastMs
-    for (const entry of waiting) {
-      if (entry.since > latest) continue
-      waiting.delete(entry)
-      entry.item.reject(new PostgresError(`PostgreSQL did not answer within ${deadlineMs} ms`))
-    }
-  }
-
-  /** Watches the oldest. */
-  function watch (): void {
-    const [oldest] = waiting
-    if (timer !== undefined || oldest === undefined) return
-    // After the turn of the event loop that reads sockets: a busy process may have an answer already.
-    timer = timers.setTimeout(() => setImmediate(() => {
-      timer = undefined
-      refuseLate(0)
-      watch()
-    }), Math.max(oldest.since + deadlineMs - clock.monotonic(), 1))
-  }
-
-  function take (): Array<Entry<Item>> {
-    // A short deadline leaves most of its time for the wait.
-    refuseLate(Math.min(LEAST_MS, deadlineMs / 3))
-    const some: Array<Entry<Item>> = []
+  function take (): Item[] {
+    const items: Item[] = []
     let bytes = 0
-    for (const entry of waiting) {
-      bytes += bytesOf(entry.item)
-      if (some.length > 0 && (some.length === MAX_ITEMS || bytes > MAX_BYTES)) break
-      some.push(entry)
-      waiting.delete(entry)
+    for (const [item] of queue) {
+      bytes += bytesOf(item)
+      if (items.length > 0 && (items.length === MAX_ITEMS || bytes > MAX_BYTES)) break
+      items.push(item)
+      queue.delete(item)
     }
-    return some
+    return items
   }
 
   async function runAll (): Promise<void> {
-    for (let some = take(); some.length > 0; some = take()) {
-      const waitedMs = clock.monotonic() - Math.min(...some.map(({ since }) => since))
+    for (;;) {
+      // A short deadline leaves most of its time for the wait.
+      queue.dropLate(Math.min(LEAST_MS, deadlineMs / 3))
+      const [[, since] = []] = queue
+      if (since === undefined) break
+      const items = take()
       try {
-        await run(some.map(({ item }) => item), waitedMs)
+        await run(items, clock.monotonic() - since)
       } catch (error) {
-        for (const { item } of some) item.reject(error)
+        for (const { reject } of items) reject(error)
       }
     }
     isRunning = false
     onIdle()
   }
 
-  return (item, since = clock.monotonic()) => {
-    if (waiting.size >= maxWaiting) {
+  return (item, since) => {
+    if (!queue.add(item, since)) {
       item.reject(new PostgresError(`${maxWaiting} writes wait for PostgreSQL`))
       return
     }
-    waiting.add({ item, since })
-    watch()
     if (isRunning) return
     isRunning = true
     setImmediate(runAll)

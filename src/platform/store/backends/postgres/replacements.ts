@@ -1,7 +1,8 @@
 // The replacements of records. Those of one turn of the event loop share a statement and its commit. Those of
 // one record run one after the other: a record that somebody else holds must not take all connections.
 
-import { clock, random, timers, type Timer } from '../../../../base/time.ts'
+import { BoundedQueue } from '../../../../base/bounded-queue.ts'
+import { clock, random, timers } from '../../../../base/time.ts'
 import type { RecordLifetime, StateKey, StateRecord, StateValue } from '../../records/state-store.ts'
 import { gatherTurns, type Waiter } from './gather.ts'
 import { PostgresError } from './postgres-error.ts'
@@ -16,8 +17,6 @@ interface Replacement extends Waiter<StateRecord | undefined> {
   readonly idleMs: number | null
   readonly endsAt: number | null
   readonly askedAt: number
-  /** Runs while it waits for another replacement of its record. */
-  timer?: Timer
 }
 
 /** A larger value goes alone, in bytes: an array of values is sent as text. */
@@ -33,7 +32,7 @@ const RETRY_MS = 50
 
 export function createReplacements (runner: StatementRunner, statements: RecordStatements) {
   /** Those that wait for the one under way, by record. */
-  const waiting = new Map<string, Set<Replacement>>()
+  const queues = new Map<string, BoundedQueue<Replacement>>()
 
   /** It has one replacement of each record at most. */
   const ask = gatherTurns<Replacement>((replacements) => {
@@ -70,12 +69,10 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
   function settle (one: Replacement, expiry: unknown): void {
     if (expiry === null) return tryAgain(one)
     one.resolve(expiry === undefined ? undefined : toRecord(one, expiry))
-    const others = waiting.get(toId(one.key))
+    const queue = queues.get(toId(one.key))
     // No record has a version again that it has lost, and this answer is as durable as theirs would be.
-    for (const other of others ?? []) {
-      if (other.version !== one.version) continue
-      leave(other)
-      other.resolve(undefined)
+    for (const [next] of queue ?? []) {
+      if (next.version === one.version && queue?.delete(next)) next.resolve(undefined)
     }
     askNext(one)
   }
@@ -93,34 +90,19 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
 
   function begin (one: Replacement): void {
     const id = toId(one.key)
-    const others = waiting.get(id)
-    if (others === undefined) {
-      waiting.set(id, new Set())
+    const queue = queues.get(id)
+    if (queue === undefined) {
+      queues.set(id, createQueue())
       ask(one)
-    } else if (others.size >= MAX_WAITING) {
+    } else if (!queue.add(one)) {
       one.reject(new PostgresError(`${MAX_WAITING} replacements wait for another one of their record`))
-    } else {
-      others.add(one)
-      one.timer = timers.setTimeout(() => {
-        leave(one)
-        one.reject(new PostgresError(`another replacement of a record took ${MAX_WAIT_MS} ms`))
-      }, MAX_WAIT_MS)
     }
-  }
-
-  function leave (one: Replacement): void {
-    timers.clear(one.timer)
-    waiting.get(toId(one.key))?.delete(one)
   }
 
   function askNext ({ key }: Replacement): void {
-    const [next] = waiting.get(toId(key)) ?? []
-    if (next === undefined) {
-      waiting.delete(toId(key))
-      return
-    }
-    leave(next)
-    ask(next)
+    const next = queues.get(toId(key))?.take()
+    if (next === undefined) queues.delete(toId(key))
+    else ask(next)
   }
 
   return {
@@ -143,6 +125,12 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
     })
   }
 }
+
+const createQueue = () => new BoundedQueue<Replacement>({
+  maxSize: MAX_WAITING,
+  maxWaitMs: MAX_WAIT_MS,
+  onLate ({ reject }) { reject(new PostgresError(`another replacement of a record took ${MAX_WAIT_MS} ms`)) }
+})
 
 /** In milliseconds. One that has waited must not wait as long again for a server that hangs. */
 const waitOf = (all: readonly Replacement[]) => (

@@ -1,5 +1,6 @@
 // A bounded number of connections. Statements wait for one of them, for a bounded time and in bounded number.
 
+import { BoundedQueue } from '../../../../../base/bounded-queue.ts'
 import { clock, random, timers, type Timer } from '../../../../../base/time.ts'
 import { connect, type PostgresTarget } from './connection.ts'
 import { hasCode, PostgresError, toPostgresError } from '../postgres-error.ts'
@@ -55,7 +56,7 @@ export class Pool implements StatementRunner {
   /** The one that ran a statement last is the last. It is taken first, so that the others can be closed. */
   readonly #idle: IdleConnection[] = []
   #idleTimer: Timer | undefined
-  readonly #waiting = new Set<Job>()
+  readonly #waiting = new BoundedQueue<Job>({ maxSize: MAX_WAITING })
   #connecting = 0
   #shortUntil = 0
   #retryAt = 0
@@ -71,9 +72,6 @@ export class Pool implements StatementRunner {
     statement: Statement, values: unknown[] = [], { timeoutMs = Infinity, waitedMs = 0 }: StatementTime = {}
   ): Promise<readonly AnswerRow[]> {
     if (this.#isClosed) throw new PostgresError('the connections to PostgreSQL are closed')
-    if (this.#waiting.size >= MAX_WAITING) {
-      throw new PostgresError(`${MAX_WAITING} statements wait for a connection to PostgreSQL`)
-    }
     const longest = clock.monotonic() < this.#shortUntil ? SHORT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS
     const limitMs = Math.min(timeoutMs, longest)
     const ms = Math.ceil(limitMs - waitedMs)
@@ -95,9 +93,11 @@ export class Pool implements StatementRunner {
           else reject(error)
         }
       }
+      if (!this.#waiting.add(job)) {
+        return reject(new PostgresError(`${MAX_WAITING} statements wait for a connection to PostgreSQL`))
+      }
       // After the turn of the event loop that reads sockets: a busy process may have the answer already.
       job.timer = timers.setTimeout(() => { setImmediate(() => { this.#expire(job, ms) }) }, ms)
-      this.#waiting.add(job)
       this.#pump()
     })
   }
@@ -113,7 +113,7 @@ export class Pool implements StatementRunner {
   }
 
   #pump (): void {
-    for (const job of this.#waiting) {
+    for (const [job] of this.#waiting) {
       const connection = this.#takeIdle()
       if (connection === undefined) break
       this.#waiting.delete(job)
@@ -219,8 +219,6 @@ export class Pool implements StatementRunner {
   }
 
   #refuse (error: PostgresError): void {
-    const waiting = [...this.#waiting]
-    this.#waiting.clear()
-    for (const job of waiting) job.settle(error, [])
+    for (const job of this.#waiting.clear()) job.settle(error, [])
   }
 }
