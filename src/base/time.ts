@@ -25,7 +25,7 @@ export interface TimeSource {
   now (): number
   /** Milliseconds since any moment. Never goes back. */
   monotonic (): number
-  /** Any length of time. */
+  /** Calls back after the time, at the latest after MAX_TIMER_MS. */
   setTimeout (callback: () => void, ms: number): Timer
   setInterval (callback: () => void, ms: number): Timer
   /** Stops a timer of either kind. Does nothing for one that is over. */
@@ -37,62 +37,19 @@ export interface TimeSource {
   randomUuid (): string
 }
 
-/** Node fires a longer timer at once, in milliseconds. */
-const MAX_TIMER_MS = 2_147_483_647
+/** The longest timer, 24.8 days, in milliseconds. Node fires a longer one at once. */
+export const MAX_TIMER_MS = 2_147_483_647
 
-/** A timer that is longer than those of Node: one of them after another. */
-class LongTimer implements Timer {
-  readonly #callback: () => void
-  readonly #ms: number
-  #part: NodeJS.Timeout
-
-  constructor (callback: () => void, ms: number) {
-    this.#callback = callback
-    this.#ms = ms
-    this.#part = this.#begin(ms)
-  }
-
-  unref (): this {
-    this.#part.unref()
-    return this
-  }
-
-  refresh (): this {
-    const hasRef = this.#part.hasRef()
-    this.stop()
-    this.#part = this.#begin(this.#ms, hasRef)
-    return this
-  }
-
-  stop (): void { clearTimeout(this.#part) }
-
-  #begin (leftMs: number, hasRef = true): NodeJS.Timeout {
-    if (leftMs <= MAX_TIMER_MS) return withRef(setTimeout(this.#callback, leftMs), hasRef)
-    return withRef(setTimeout(() => {
-      this.#part = this.#begin(leftMs - MAX_TIMER_MS, this.#part.hasRef())
-    }, MAX_TIMER_MS), hasRef)
-  }
-}
-
-const withRef = (timer: NodeJS.Timeout, hasRef: boolean) => hasRef ? timer : timer.unref()
-
-async function pauseInParts (ms: number, options?: PauseOptions): Promise<void> {
-  let leftMs = ms
-  for (; leftMs > MAX_TIMER_MS; leftMs -= MAX_TIMER_MS) await pauseInNode(MAX_TIMER_MS, undefined, options)
-  await pauseInNode(leftMs, undefined, options)
-}
+const toTimerMs = (ms: number) => Math.min(ms, MAX_TIMER_MS)
 
 const SYSTEM: TimeSource = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  setTimeout: (callback, ms) => ms > MAX_TIMER_MS ? new LongTimer(callback, ms) : setTimeout(callback, ms),
-  setInterval: (callback, ms) => setInterval(callback, Math.min(ms, MAX_TIMER_MS)),
-  clear (timer) {
-    if (timer instanceof LongTimer) timer.stop()
-    // Node stops both kinds with either function, and ignores what it did not make.
-    else clearTimeout(timer as NodeJS.Timeout | undefined)
-  },
-  pause: pauseInParts,
+  setTimeout: (callback, ms) => setTimeout(callback, toTimerMs(ms)),
+  setInterval: (callback, ms) => setInterval(callback, toTimerMs(ms)),
+  // Node stops both kinds with either function, and ignores what it did not make.
+  clear: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
+  pause: async (ms, options) => await pauseInNode(toTimerMs(ms), undefined, options),
   random: () => Math.random(),
   randomBytes: (size) => randomBytes(size),
   randomUuid: () => randomUUID()
