@@ -32,7 +32,15 @@ export async function unlessAborted<T> (promise: Promise<T>, signal?: AbortSigna
   const aborted = new Promise<never>((_resolve, reject) => { stop = () => reject(signal.reason) })
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
+  // Node keeps a composed signal in memory while it has a listener.
   return await Promise.race([aborted, promise]).finally(() => signal.removeEventListener('abort', stop))
+}
+
+interface RunOptions {
+  /** Ends the run too, with its reason. */
+  readonly stop?: AbortSignal | undefined
+  /** Makes the error of a run that took too long. */
+  readonly toError?: () => Error
 }
 
 /**
@@ -40,24 +48,16 @@ export async function unlessAborted<T> (promise: Promise<T>, signal?: AbortSigna
  * its signal runs on.
  */
 export async function runWithin<T> (
-  ms: number, run: (signal: AbortSignal) => T | Promise<T>, stop?: AbortSignal
+  ms: number, run: (signal: AbortSignal) => T | Promise<T>, { stop, toError = hungAfter(ms) }: RunOptions = {}
 ): Promise<T> {
   const limit = new AbortController()
   const signal = stop === undefined ? limit.signal : AbortSignal.any([limit.signal, stop])
   signal.throwIfAborted()
-  const problem = `it did not end within ${ms / 1000} s; it may wait for something that never comes`
-  const timer = timers.setTimeout(() => limit.abort(new Error(problem)), ms)
-  let onAbort = () => {}
-  try {
-    return await new Promise<T>((resolve, reject) => {
-      onAbort = () => reject(signal.reason)
-      signal.addEventListener('abort', onAbort, { once: true })
-      const running = async () => await run(signal)
-      running().then(resolve, reject)
-    })
-  } finally {
-    timers.clear(timer)
-    // Node keeps a composed signal in memory while it has a listener.
-    signal.removeEventListener('abort', onAbort)
-  }
+  const timer = timers.setTimeout(() => limit.abort(toError()), ms)
+  const running = async () => await run(signal)
+  return await unlessAborted(running(), signal).finally(() => timers.clear(timer))
 }
+
+const hungAfter = (ms: number) => () => (
+  new Error(`it did not end within ${ms / 1000} s; it may wait for something that never comes`)
+)

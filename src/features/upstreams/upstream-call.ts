@@ -2,6 +2,7 @@
 
 import { setMaxListeners } from 'node:events'
 import type { Principal } from '../../platform/access/principal.ts'
+import { unlessAborted } from '../../base/deadline.ts'
 import { readRetryAfter } from '../../base/retry-after.ts'
 import { pauseAfter } from '../../base/retry.ts'
 import { clock, timers, type Timer } from '../../base/time.ts'
@@ -34,7 +35,6 @@ export class UpstreamCall implements CredentialCaller {
   #answer: UpstreamAnswer | undefined
   /** Why the call ended before its answer did. */
   #stopped: Error | undefined
-  #onStop: (reason: Error) => void = () => {}
   /** Whether the handler has the answer. */
   #isAnswered = false
   #isOver = false
@@ -91,7 +91,6 @@ export class UpstreamCall implements CredentialCaller {
     if (this.#isOver || this.#stopped !== undefined) return
     this.#stopped = reason
     this.#controller?.abort(reason)
-    this.#onStop(reason)
     this.#answer?.abort(reason)
   }
 
@@ -139,7 +138,7 @@ export class UpstreamCall implements CredentialCaller {
     } catch (error) {
       if (!(error instanceof CallError)) throw error
       if (!this.#mayRepeat(attempt) || !mayPass(error)) throw error
-      await this.#pause(this.#backoff(attempt - 1))
+      await timers.pause(this.#backoff(attempt - 1), { signal: this.signal })
       return undefined
     }
   }
@@ -186,7 +185,7 @@ export class UpstreamCall implements CredentialCaller {
     // Nobody may be left to hear of its failure.
     credential.catch(() => {})
     this.#upstream.beginWaiting(this)
-    const headers = await this.#unlessStopped(credential)
+    const headers = await unlessAborted(credential, this.signal)
     this.#upstream.endWaiting(this)
     return headers
   }
@@ -218,7 +217,7 @@ export class UpstreamCall implements CredentialCaller {
     const afterMs = Math.max(readRetryAfter(answer.header('retry-after')) ?? 0, this.#backoff(attempt - 1))
     if (afterMs >= Math.min(this.#endsAt - clock.monotonic(), this.#caller.leftMs)) return false
     answer.abort(new Error('another attempt is made'))
-    await this.#pause(afterMs)
+    await timers.pause(afterMs, { signal: this.signal })
     return true
   }
 
@@ -229,20 +228,6 @@ export class UpstreamCall implements CredentialCaller {
   #backoff (attempt: number): number {
     const { backoffMs } = this.#upstream
     return pauseAfter(attempt, { firstMs: backoffMs, maxMs: Math.max(backoffMs, MAX_PAUSE_MS) })
-  }
-
-  async #pause (ms: number): Promise<void> {
-    let timer: Timer | undefined
-    await this.#unlessStopped(new Promise<void>((resolve) => { timer = timers.setTimeout(resolve, ms) }))
-      .finally(() => timers.clear(timer))
-  }
-
-  async #unlessStopped<T> (work: Promise<T>): Promise<T> {
-    return await new Promise<T>((resolve, reject) => {
-      this.#onStop = reject
-      if (this.#stopped !== undefined) reject(this.#stopped)
-      work.then(resolve, reject)
-    })
   }
 
   #checkType (answer: UpstreamAnswer): void {

@@ -2,15 +2,14 @@
 
 import type { StepOptions } from '../../platform/author/context.ts'
 import { isToolError } from '../../platform/author/tool-error.ts'
+import { runWithin } from '../../base/deadline.ts'
 import { retry } from '../../base/retry.ts'
-import { timers } from '../../base/time.ts'
+import { MAX_TIMER_MS } from '../../base/time.ts'
 import { Suspended } from './input-round.ts'
 import { InputRequired } from './round-state.ts'
 
 const MAX_RETRIES = 100
 const MAX_BACKOFF_MS = 60_000
-/** The longest time limit of an attempt: 24 days. */
-const MAX_TIMER_MS = 2_147_483_647
 
 /** An attempt took longer than the step allows. */
 class StepTimeout extends Error {
@@ -48,7 +47,11 @@ export async function runStep<T> (
   fn: (signal: AbortSignal) => T | Promise<T>
 ): Promise<T> {
   return await retry(
-    async () => timeoutMs === undefined ? await fn(signal) : await runTimed(key, timeoutMs, signal, fn),
+    async () => {
+      if (timeoutMs === undefined) return await fn(signal)
+      const toError = () => new StepTimeout(key, timeoutMs)
+      return await runWithin(timeoutMs, fn, { stop: signal, toError })
+    },
     {
       firstMs: backoffMs,
       maxMs: MAX_BACKOFF_MS,
@@ -57,26 +60,6 @@ export async function runStep<T> (
       signal
     }
   )
-}
-
-/** Rejects after the time even if `fn` ignores its signal. */
-async function runTimed<T> (
-  key: string, timeoutMs: number, signal: AbortSignal, fn: (signal: AbortSignal) => T | Promise<T>
-): Promise<T> {
-  const attempt = new AbortController()
-  const stop = () => attempt.abort(signal.reason)
-  if (signal.aborted) stop()
-  signal.addEventListener('abort', stop)
-  const timer = timers.setTimeout(() => attempt.abort(new StepTimeout(key, timeoutMs)), timeoutMs)
-  try {
-    return await new Promise<T>((resolve, reject) => {
-      attempt.signal.addEventListener('abort', () => reject(attempt.signal.reason), { once: true })
-      Promise.resolve(fn(attempt.signal)).then(resolve, reject)
-    })
-  } finally {
-    timers.clear(timer)
-    signal.removeEventListener('abort', stop)
-  }
 }
 
 function mayRetry (error: unknown): boolean {

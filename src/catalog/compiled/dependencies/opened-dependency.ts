@@ -30,7 +30,7 @@ export async function openDependency (
       const value = await compiled.open({ settings, log: dependencyLog, signal })
       if (isLate) await toOpened(value).close()
       return value
-    }, stop))
+    }, { stop }))
   } catch (error) {
     isLate = true
     throw new Error(reasonOf(error, compiled))

@@ -1,4 +1,4 @@
-import { unlessAborted, withinDeadline } from '../../../../base/deadline.ts'
+import { runWithin, unlessAborted } from '../../../../base/deadline.ts'
 import { createOutageLog } from '../../../../base/outage-log.ts'
 import { retry, retryFor } from '../../../../base/retry.ts'
 import { messageOf } from '../../../../base/words.ts'
@@ -60,36 +60,26 @@ async function openReady (target: PostgresTarget, names: SchemaNames, options: B
 
 /** Tries again what another replica, or the end of a connection, has disturbed. */
 async function makeReady (
-  target: PostgresTarget, names: SchemaNames, warn: (problem: string) => void, signal?: AbortSignal
+  target: PostgresTarget, names: SchemaNames, warn: (problem: string) => void, stop?: AbortSignal
 ): Promise<void> {
   let lastError: Error | undefined
-  const over = new AbortController()
-  const preparing = retry(async () => {
+  await runWithin(PREPARE_DEADLINE_MS, async (signal) => await retry(async () => {
     const connection = await connectFirst(target, signal)
-    const destroy = () => { connection.destroy() }
-    over.signal.addEventListener('abort', destroy)
-    if (over.signal.aborted) destroy()
     try {
-      await prepare(connection, names, warn)
+      await unlessAborted(prepare(connection, names, warn), signal)
     } finally {
-      await connection.close()
+      if (signal.aborted) connection.destroy()
+      else await connection.close()
     }
   }, {
     ...START_RETRY,
-    signal: over.signal,
+    signal,
     mayRetry (error) {
       if (!(error instanceof MigrationError)) return false
       lastError = error
-      return error.isPassing && !over.signal.aborted
+      return error.isPassing && !signal.aborted
     }
-  })
-  try {
-    const inTime = withinDeadline(preparing, PREPARE_DEADLINE_MS, () => lastError ?? toLateError())
-    await unlessAborted(inTime, signal)
-  } finally {
-    over.abort()
-    preparing.catch(() => {})
-  }
+  }), { stop, toError: () => lastError ?? toLateError() })
 }
 
 async function prepare (
@@ -133,22 +123,22 @@ async function openParts (
 }
 
 /** The server may start at the same time as the service. */
-async function connectFirst (target: PostgresTarget, signal?: AbortSignal): Promise<Connection> {
+async function connectFirst (target: PostgresTarget, stop: AbortSignal): Promise<Connection> {
   let lastError: PostgresError | undefined
-  const over = new AbortController()
-  const connecting = retry(async () => await connect(target), {
-    ...START_RETRY,
-    signal: signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]),
-    mayRetry (error) {
-      lastError = toPostgresError(error)
-      return !over.signal.aborted && !IS_WRONG.test(lastError.code ?? '')
-    }
-  })
   try {
-    return await withinDeadline(connecting, START_WAIT_MS, () => new Error('it does not answer'))
+    return await runWithin(START_WAIT_MS, async (signal) => {
+      const connection = await retry(async () => await connect(target), {
+        ...START_RETRY,
+        signal,
+        mayRetry (error) {
+          lastError = toPostgresError(error)
+          return !signal.aborted && !IS_WRONG.test(lastError.code ?? '')
+        }
+      })
+      if (signal.aborted) connection.destroy()
+      return connection
+    }, { stop, toError: () => new Error('it does not answer') })
   } catch (error) {
-    over.abort()
-    connecting.then((connection) => connection.destroy(), () => {})
     throw unreachableError(target.address, lastError ?? toPostgresError(error))
   }
 }
