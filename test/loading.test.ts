@@ -74,7 +74,7 @@ t.test('a collector loads what traces', async (t) => {
 
 t.test('every production dependency is known to the table of costs', async (t) => {
   const { dependencies } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
-  const page = await readFile(new URL('../docs/operating.md', import.meta.url), 'utf8')
+  const page = await readFile(new URL('../docs/operating/packages.md', import.meta.url), 'utf8')
   const [, table = ''] = /\n\| Package \| MB (.*(?:\n\|.*)*)/.exec(page) ?? []
   const named = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, name]) => name)
   t.strictSame(named.toSorted(), Object.keys(dependencies).toSorted())

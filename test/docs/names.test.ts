@@ -115,8 +115,7 @@ t.test('every key of server.yaml, front matter, sidecars, app.yaml and limits is
 
 t.test('every dependency of the package has a row in the table of costs', async (t) => {
   const { dependencies } = JSON.parse(await readSource('package.json'))
-  const [, table = ''] = (await readSource('docs/operating.md')).split('## What the packages cost')
-  const rows = [...table.matchAll(/^\| `(\S+)` \|/gm)].map(([, name]) => name)
+  const rows = [...(await readSource('docs/operating/packages.md')).matchAll(/^\| `(\S+)` \|/gm)].map(([, name]) => name)
   t.strictSame(rows.toSorted(), Object.keys(dependencies).toSorted())
 })
 

@@ -9,10 +9,10 @@ const HEAD = `# Settings
 
 This page is made from the table in \`src/ops/config\`: \`npm run settings\` writes it.
 
-Each setting is an environment variable. Those that are no secrets are also flags of \`serve\` and \`dev\`:
+Each setting is an environment variable. Each setting that is no secret is also a flag of \`serve\` and \`dev\`:
 \`TRIVET_MAX_BODY_BYTES\` is \`--max-body-bytes\`. A flag comes before its variable. An empty variable
 counts as absent. Problems stop the start, and are reported together. The log warns of a variable that begins
-with \`TRIVET_\` and is no setting. [A program that embeds the service](operating.md#embed-it) passes
+with \`TRIVET_\` and is no setting. [A program that embeds the service](operating/start.md#embed-it) passes
 options: \`maxBodyBytes\`.
 `
 

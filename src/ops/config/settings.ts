@@ -24,7 +24,7 @@ const SERVICE = {
     'The port to listen on. 0 picks a free one.')),
   workers: ofProcess(HAS_WORKERS, setting('TRIVET_WORKERS', integerOr('auto', 1, 256), 1,
     'The processes that serve together on one port. More than one needs a shared state. `auto` is one for ' +
-      'each core. See [Workers](operating.md#workers).')),
+      'each core. See [Workers](operating/replicas.md#workers).')),
   path: setting('TRIVET_PATH',
     text(
       'a path such as /mcp, and neither /livez, /readyz nor below /.well-known',
@@ -101,7 +101,7 @@ const LIMITS = {
       '503.'),
   overload: setting('TRIVET_OVERLOAD', oneOf(['on', 'off']), 'on',
     'Whether a replica with a busy event loop or little memory refuses a share of the requests. See ' +
-      '[Overload](operating.md#overload).'),
+      '[Overload](operating/limits.md#overload).'),
   maxStreams: setting('TRIVET_MAX_STREAMS', integer(1, 1_000_000), 10_000,
     'The open streams of a replica, of every kind. One caller may have half of them, one anonymous ' +
       'address that is not of this machine a tenth. The next one is answered 503. Streams of calls ' +
@@ -110,7 +110,7 @@ const LIMITS = {
     text(`${RATE_FORM}, or ${NO_RATE}`, new RegExp(`${RATE_PATTERN}|^${NO_RATE}$`)), undefined,
     'The calls that one caller may begin in a time, over all replicas. By default a replica allows ' +
       '`6000/1m`, and 30,000 other requests. `off` allows any number of both. See ' +
-      '[Limits](operating.md#limits).'),
+      '[Limits](operating/limits.md#limits).'),
   maxRunningPerCaller: setting('TRIVET_MAX_RUNNING_PER_CALLER', integer(1, 1_000_000), 1000,
     'The calls of one caller that may run at once on a replica.'),
   maxHandlesPerCaller: setting('TRIVET_MAX_HANDLES_PER_CALLER', integer(1, 10_000_000), 10_000,
@@ -144,23 +144,23 @@ const TELEMETRY = {
     'A file with the level, which counts instead. It is read at the start and after each SIGHUP, and ' +
       'may be missing or empty.')),
   auditFile: setting('TRIVET_AUDIT_FILE', file, undefined,
-    'The file that the [audit log](operating.md#the-audit-log) is appended to, such as `/dev/stderr`. ' +
-      'None by default.'),
+    'The file that the [audit log](operating/observing.md#the-audit-log) is appended to, such as ' +
+      '`/dev/stderr`. By default there is none.'),
   adminPort: ofProcess(HAS_ADMIN, setting('TRIVET_ADMIN_PORT', integer(0, 65_535), undefined,
     'The port of a second address, for operators: `/metrics`, `/readyz` in detail, `/livez`. By ' +
       'default there is none.')),
   adminHost: ofProcess(HAS_ADMIN, setting('TRIVET_ADMIN_HOST', address, '127.0.0.1',
-    'The address of `TRIVET_ADMIN_PORT`. Whoever reaches it may read it: a Prometheus in another ' +
-      'container needs `0.0.0.0`, and a network that clients cannot reach.')),
+    'The address of `TRIVET_ADMIN_PORT`. Everyone who reaches it may read it: a Prometheus in ' +
+      'another container needs `0.0.0.0`, and a network that clients cannot reach.')),
   adminToken: secret(ofProcess(HAS_ADMIN, setting('TRIVET_ADMIN_TOKEN',
     text('32 characters or more: letters, digits, and -._~+/', /^[\w.~+/-]{32,}=*$/), undefined,
-    'The token by which operators see, cancel and retry [tasks](operating.md#tasks) at ' +
+    'The token by which operators see, cancel and retry [tasks](operating/tasks.md) at ' +
       '`TRIVET_ADMIN_PORT`. Without it nothing can be changed there, no value of a recording is ' +
       'shown, and whoever reaches it sees the tasks.'))),
   otlpUrl: secret(ofProcess('register an SDK of OpenTelemetry before you call it', setting('TRIVET_OTLP_URL',
     text('an http:// or https:// URL without a user, a query or a fragment', { test: isHttpUrl }), undefined,
     'The URL of an OpenTelemetry collector that takes OTLP over HTTP, such as `http://localhost:4318`. ' +
-      'By default no [traces](operating.md#traces) are sent.')))
+      'By default no [traces](operating/observing.md#traces) are sent.')))
 } satisfies SettingsTable
 
 /** The groups of the settings, in the order of the documentation. */
