@@ -62,8 +62,8 @@ const STATE = {
       'the folder of `file:` is removed or truncated, writes fail and `/readyz` says so: restart.')),
   statePrefix: setting('TRIVET_STATE_PREFIX',
     text('1 to 64 letters, digits, -, _ or .', /^[\w.-]{1,64}$/), 'trivet',
-    'Begins every key and channel, and names the schema of PostgreSQL. Services with different prefixes ' +
-      'can use one server, or one folder, and share nothing in it.'),
+    'The beginning of every key and channel, and the name of the schema of PostgreSQL. Services with ' +
+      'different prefixes can use one server, or one folder, and share nothing in it.'),
   secrets: secret(setting('TRIVET_SECRETS', list('secrets of 32 characters or more each', /^.{32,}$/), [],
     'The secrets that seal request states and session ids. The first one seals, each one opens. ' +
       'Required for a shared state. By default `file:` state keeps one in `FOLDER/PREFIX.secret`, and ' +
@@ -117,9 +117,9 @@ const LIMITS = {
     'The live handles of one caller. All anonymous callers count as one, and one address that is not of ' +
       'this machine may create a tenth.'),
   maxTasksPerCaller: setting('TRIVET_MAX_TASKS_PER_CALLER', integer(1, 1_000_000), 1000,
-    'The tasks of one caller that have not ended. Ten times as many with those that have, until they ' +
-      'expire. All anonymous callers count as one, and one address that is not of this machine may ' +
-      'have a tenth of the first.'),
+    'The unfinished tasks of one caller. It may have ten times as many together with ended ones, which ' +
+      'count until they expire. All anonymous callers count as one, and one address that is not of this ' +
+      'machine may have a tenth of the unfinished ones.'),
   maxBodyBytes: setting('TRIVET_MAX_BODY_BYTES', bytes(1024, 104_857_600), 1_048_576, 'The largest request.'),
   maxResourceBytes: setting('TRIVET_MAX_RESOURCE_BYTES', bytes(1024, 268_435_456), 10_485_760,
     'The largest file, or directory, that can be read.'),
@@ -156,7 +156,7 @@ const TELEMETRY = {
     text('32 characters or more: letters, digits, and -._~+/', /^[\w.~+/-]{32,}=*$/), undefined,
     'The token by which operators see, cancel and retry [tasks](operating/tasks.md) at ' +
       '`TRIVET_ADMIN_PORT`. Without it nothing can be changed there, no value of a recording is ' +
-      'shown, and whoever reaches it sees the tasks.'))),
+      'shown, and everyone who reaches it sees the tasks.'))),
   otlpUrl: secret(ofProcess('register an SDK of OpenTelemetry before you call it', setting('TRIVET_OTLP_URL',
     text('an http:// or https:// URL without a user, a query or a fragment', { test: isHttpUrl }), undefined,
     'The URL of an OpenTelemetry collector that takes OTLP over HTTP, such as `http://localhost:4318`. ' +
