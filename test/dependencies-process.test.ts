@@ -6,7 +6,7 @@ import t from 'tap'
 import { toolModule, writeCatalog, writeInPlace, type Files } from './helpers/catalog-folder.ts'
 import { until } from './helpers/deadline.ts'
 import { makeFolder } from './helpers/folder.ts'
-import { findFreePort } from './servers/redis-server.ts'
+import { findFreePort } from './helpers/free-port.ts'
 import { runService, startService, type Service } from './helpers/service.ts'
 import { post, startRequest } from './helpers/stream.ts'
 

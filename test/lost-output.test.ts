@@ -10,7 +10,7 @@ import t, { type Test } from 'tap'
 import { writeCatalog } from './helpers/catalog-folder.ts'
 import { until, within } from './helpers/deadline.ts'
 import { makeFolder } from './helpers/folder.ts'
-import { findFreePort } from './servers/redis-server.ts'
+import { findFreePort } from './helpers/free-port.ts'
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 /** On a busy machine. An idle one needs a tenth of it. */

@@ -1,28 +1,19 @@
 // Starts of the built service that are interrupted or fail: all that is open is closed.
 
-import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
 import { within } from './helpers/deadline.ts'
+import { startFakeRedis } from './helpers/fake-redis.ts'
 import { makeFolder } from './helpers/folder.ts'
 import type { Message } from './helpers/request.ts'
-import { hasRedisServer, startRedisServer } from './servers/redis-server.ts'
 import { launch, runService, startService } from './helpers/service.ts'
 
 const SECRETS = 'a secret of at least thirty-two characters'
 /** Shorter than the deadlines of modules and of dependencies. */
 const SOON_MS = 8000
-
-/** A server on a free port. Returns its URL as that of a Redis. */
-async function listen (t: Test, onConnection: (socket: Socket) => void): Promise<string> {
-  const server = createServer(onConnection).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
 
 t.test('SIGTERM closes what is open while a module hangs at its top level', async (t) => {
   const state = { TRIVET_STATE_URL: `file:${await makeFolder(t)}` }
@@ -74,7 +65,7 @@ t.test('SIGTERM ends a start that waits for a Redis without answers', async (t) 
   let connected = () => {}
   const connection = new Promise<void>((resolve) => { connected = resolve })
   const sockets = new Set<Socket>()
-  const url = await listen(t, (socket) => {
+  const url = await startFakeRedis(t, (socket) => {
     sockets.add(socket.on('error', () => {}))
     connected()
   })
@@ -90,27 +81,6 @@ t.test('SIGTERM ends a start that waits for a Redis without answers', async (t) 
   t.ok(performance.now() - begun < 4000, 'it does not wait for the deadline of Redis')
   t.equal(stderr(), '')
   t.notMatch(stdout(), /serves/)
-})
-
-t.test('a Redis that connects and then is too slow ends the start with one line', async (t) => {
-  if (!hasRedisServer(t)) return
-  const { port } = await startRedisServer(t)
-  const url = await listen(t, (socket) => {
-    const redis = connect(port, '127.0.0.1')
-    redis.on('error', () => {}).on('close', () => socket.destroy())
-    socket.on('error', () => {}).on('close', () => redis.destroy())
-    redis.pipe(socket)
-    // Connecting needs no script.
-    socket.on('data', (bytes) => { if (!/eval/i.test(String(bytes))) redis.write(bytes) })
-  })
-  const { code, stderr } = await within(runService({
-    TRIVET_CATALOG: await writeCatalog(t, {}), TRIVET_STATE_URL: url, TRIVET_SECRETS: SECRETS
-  }), 'the exit', 20_000)
-  t.equal(code, 1)
-  // The driver gives up the connection at about the same time.
-  const reason = '(?:Command timed out|the connection to Redis was lost)'
-  const line = `^The state of TRIVET_STATE_URL at 127.0.0.1:\\d+ failed during the start: ${reason}\n$`
-  t.match(stderr, new RegExp(line))
 })
 
 t.test('a failed start is one record of level 60 with its problems, and leaves no folder', async (t) => {

@@ -2,7 +2,7 @@
 
 import { chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { hasPrograms } from '../servers/redis-server.ts'
+import { hasPrograms } from '../servers/programs.ts'
 
 const PROGRAM = '/usr/bin/chromium'
 

@@ -10,7 +10,7 @@ import { adminOriginOf, linesOf } from '../helpers/admin.ts'
 import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
-import { hasPrograms } from '../servers/redis-server.ts'
+import { hasPrograms } from '../servers/programs.ts'
 import { startService } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'
 

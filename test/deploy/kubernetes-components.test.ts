@@ -10,7 +10,7 @@ import { BASE, environmentOf, findManifest, type Manifest } from '../helpers/man
 import { findInvalidValues, findTypeProblems } from '../helpers/published-types.ts'
 import type { Message } from '../helpers/request.ts'
 import { readComposition } from '../servers/proxy.ts'
-import { hasPrograms } from '../servers/redis-server.ts'
+import { hasPrograms } from '../servers/programs.ts'
 
 const SECRET = {
   secrets: 'a secret of at least thirty-two characters',

@@ -14,7 +14,7 @@ import {
 } from '../helpers/manifests.ts'
 import { readComposition } from '../servers/proxy.ts'
 import { findInvalidValues, findTypeProblems } from '../helpers/published-types.ts'
-import { hasPrograms } from '../servers/redis-server.ts'
+import { hasPrograms } from '../servers/programs.ts'
 import type { Message } from '../helpers/request.ts'
 
 const readText = async (path: string) =>

@@ -12,9 +12,9 @@ import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { startService } from '../helpers/service.ts'
 import { hasPostgresServer, startPostgresServer } from '../servers/postgres-server.ts'
-import {
-  findFreePort, hasPrograms, hasRedisServer, startRedisCluster, startRedisServer
-} from '../servers/redis-server.ts'
+import { findFreePort } from '../helpers/free-port.ts'
+import { hasPrograms } from '../servers/programs.ts'
+import { hasRedisServer, startRedisCluster, startRedisServer } from '../servers/redis-server.ts'
 import { limitFiles } from '../servers/small-disk.ts'
 
 /** A way in which a store takes no writes. */

@@ -8,7 +8,7 @@ import t from 'tap'
 import { readConfig } from '../../src/ops/config/config.ts'
 import { SETTINGS } from '../../src/ops/config/settings.ts'
 import { makeFolder } from '../helpers/folder.ts'
-import { hasPrograms } from '../servers/redis-server.ts'
+import { hasPrograms } from '../servers/programs.ts'
 
 const UNIT = fileURLToPath(new URL('../../deploy/systemd/trivet.service', import.meta.url))
 const text = await readFile(UNIT, 'utf8')

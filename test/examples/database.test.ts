@@ -11,7 +11,7 @@ import { migrate } from '../../examples/database/catalog/lib/migrations.ts'
 import { runService, startService } from '../helpers/service.ts'
 import { post } from '../helpers/stream.ts'
 import { hasPostgresServer, startPostgresServer } from '../servers/postgres-server.ts'
-import { hasPrograms } from '../servers/redis-server.ts'
+import { hasPrograms } from '../servers/programs.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/database', import.meta.url))
 const CATALOG = join(EXAMPLE, 'catalog')

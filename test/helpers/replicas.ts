@@ -4,9 +4,10 @@
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { makeFolder } from './folder.ts'
+import { findFreePort } from './free-port.ts'
 import { PROXIES, type ProxyName } from '../servers/proxies.ts'
 import { readComposition } from '../servers/proxy.ts'
-import { findFreePort, startRedisServer, type RedisServer } from '../servers/redis-server.ts'
+import { startRedisServer, type RedisServer } from '../servers/redis-server.ts'
 import { startService, type Service } from './service.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../catalog', import.meta.url))

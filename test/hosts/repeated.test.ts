@@ -4,39 +4,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { AppOptions } from '../../src/app/app.ts'
 import { listen } from '../helpers/app.ts'
-import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import type { Message } from '../helpers/request.ts'
 import { openSession } from '../helpers/session.ts'
-import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 import { named, serveTools, TaskClient } from '../features/tasks/task-client.ts'
 import { callOf, PlainClient } from './plain-client.ts'
+import { notes, TOOLS } from './repeated-tools.ts'
 
-const notes: Record<string, unknown[]> = {}
-Object.assign(globalThis, { repeatedNotes: notes })
 t.beforeEach(() => { for (const key of Object.keys(notes)) delete notes[key] })
-
-const ARGUMENTS = "task: 'allowed', inputSchema: { type: 'object', properties: { ms: { type: 'number' } } }"
-const TOOLS = {
-  orders: [ARGUMENTS, `async ({ ms = 0 }, ctx) => {
-    const number = await ctx.step('order', async () => {
-      const orders = globalThis.repeatedNotes.orders ??= []
-      await new Promise((done) => setTimeout(done, ms))
-      orders.push(1)
-      return orders.length
-    })
-    return 'order ' + number }`],
-  counts: [ARGUMENTS, `async ({ ms = 0 }, ctx) => {
-    const runs = globalThis.repeatedNotes.runs ??= []
-    runs.push(1)
-    return await ctx.step('order', async () => {
-      (globalThis.repeatedNotes.orders ??= []).push(1)
-      await new Promise((done) => setTimeout(done, ms))
-      return 'order ' + crypto.randomUUID()
-    }) }`],
-  refuses: [ARGUMENTS, `async (_, ctx) => { await ctx.step('order', () => {
-    (globalThis.repeatedNotes.orders ??= []).push(1) }); throw new ToolError('No.') }`]
-} as const
 
 class KeyClient extends PlainClient {
   async keyed (key: string, name: string, args: object = {}, id: string | number = 1): Promise<Message> {
@@ -120,28 +95,6 @@ t.test('a request of a session that comes twice meets its first run', async (t) 
   t.match(result, { content: [{ text: 'order 2' }] })
   t.strictSame(notes.orders, [1, 1])
 })
-
-if (hasRedisServer(t)) {
-  t.test('a request of a session that comes again does not reach the handler of a kept call', async (t) => {
-    const { url: stateUrl } = await startRedisServer(t)
-    const start = async () => (
-      await listen(await serveTools(t, TOOLS, { stateUrl, secrets: ['s'.repeat(32)] }))
-    )
-    const session = await openSession(t, await start(), { capabilities: {} })
-    const other = session.with({ url: await start() })
-    const call = async (client: typeof session, id: string): Promise<string> => {
-      const { result } = await client.call('counts', { ms: 500 }, { id })
-      return result.content[0].text
-    }
-    const first = call(session, 'same')
-    await until(() => notes.orders?.length === 1, 'the step of the first call')
-    const repeated = await Promise.all([call(session, 'same'), call(other, 'same')])
-    t.strictSame(repeated, [await first, await first], 'while it runs')
-    for (const one of [session, other]) t.equal(await call(one, 'same'), await first, 'after its end')
-    t.equal(notes.runs?.length, 1)
-    t.not(await call(other, 'another'), await first)
-  })
-}
 
 t.test('a repetition of a call that goes on is told how to continue it', async (t) => {
   const client = new KeyClient(await serve(t, { taskWaitMs: 100 }), { user: 'ada' })

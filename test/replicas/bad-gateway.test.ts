@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { PROXIES } from '../servers/proxies.ts'
-import { findFreePort } from '../servers/redis-server.ts'
+import { findFreePort } from '../helpers/free-port.ts'
 import { toPost } from '../helpers/request.ts'
 
 /** The HTTP status if nothing was sent to a replica. */

@@ -9,7 +9,7 @@ import t from 'tap'
 import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { startService, type Service } from '../helpers/service.ts'
-import { findFreePort } from '../servers/redis-server.ts'
+import { findFreePort } from '../helpers/free-port.ts'
 import { limitFiles } from '../servers/small-disk.ts'
 import { checkLoad, prepareLoad } from './chaos-tasks-load.ts'
 

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { findFreePort } from '../servers/redis-server.ts'
+import { findFreePort } from '../helpers/free-port.ts'
 import { startService, type Service } from '../helpers/service.ts'
 
 /** An address that stays the same. One replica serves it, or none. */

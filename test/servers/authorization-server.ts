@@ -12,7 +12,7 @@ import { signInAt } from '../helpers/browser.ts'
 import type { ExchangeSettings } from './exchange-grants.ts'
 import { buildProvider } from './oidc-provider.ts'
 import { BEHAVIORS, type ProviderName } from './provider-behaviors.ts'
-import { findFreePort } from './redis-server.ts'
+import { findFreePort } from '../helpers/free-port.ts'
 
 export interface AuthorizationServerSettings {
   /** Whose tokens, issuer and metadata it has. `standard` by default: RFC 9068 and RFC 8414. */

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { makeFolder } from '../helpers/folder.ts'
 import { readComposition, startProxy, swapTexts } from './proxy.ts'
-import { findFreePort, hasPrograms } from './redis-server.ts'
+import { findFreePort } from '../helpers/free-port.ts'
+import { hasPrograms } from './programs.ts'
 
 /** The path on Debian. The PATH of many users does not include it. */
 const DEBIAN_PATH = '/usr/sbin/nginx'

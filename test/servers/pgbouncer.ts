@@ -10,7 +10,8 @@ import type { Test } from 'tap'
 import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
 import { findAccount, type PostgresServer } from './postgres-server.ts'
-import { findFreePort, hasPrograms } from './redis-server.ts'
+import { findFreePort } from '../helpers/free-port.ts'
+import { hasPrograms } from './programs.ts'
 
 /** The path on Debian. The PATH of many users does not include it. */
 const DEBIAN_PATH = '/usr/sbin/pgbouncer'

@@ -11,7 +11,8 @@ import { Client } from 'pg'
 import type { Test } from 'tap'
 import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
-import { findFreePort, isComplete } from './redis-server.ts'
+import { findFreePort } from '../helpers/free-port.ts'
+import { isComplete } from './programs.ts'
 
 const runProgram = promisify(execFile)
 

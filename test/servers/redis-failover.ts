@@ -10,7 +10,8 @@ import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { until } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
-import { createLauncher, findFreePort, startRedisServer, type RedisServer } from './redis-server.ts'
+import { findFreePort } from '../helpers/free-port.ts'
+import { createLauncher, startRedisServer, type RedisServer } from './redis-server.ts'
 
 export interface RedisFailover {
   /** Names the Sentinels. */

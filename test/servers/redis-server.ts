@@ -1,16 +1,16 @@
 // Real Redis servers for tests, on free ports of the loopback interface: one alone, a cluster, or a master
 // with a Sentinel.
 
-import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { randomInt } from 'node:crypto'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
+import { findFreePort } from '../helpers/free-port.ts'
+import { hasPrograms } from './programs.ts'
 import { limitFiles } from './small-disk.ts'
 
 export interface RedisServer {
@@ -41,28 +41,6 @@ export interface RedisServerOptions {
 /** Whether Redis can be started here. See `hasPrograms`. */
 export function hasRedisServer (t: Test): boolean {
   return hasPrograms(t, ['redis-server', 'redis-cli'], 'redis-server')
-}
-
-/** Whether the programs that a test starts are installed, by their names or paths. See `isComplete`. */
-export function hasPrograms (t: Test, programs: readonly string[], debianPackage: string): boolean {
-  const missing = programs.filter((program) => spawnSync(program, ['-v']).error !== undefined)
-  return isComplete(t, missing, debianPackage)
-}
-
-/**
- * Whether nothing is missing that a test needs. Otherwise the test fails if CI or TRIVET_TEST_REQUIRE_SERVERS
- * is set; if neither is, the test is skipped, and the report says so.
- */
-export function isComplete (t: Test, missing: readonly string[], debianPackage: string): boolean {
-  if (missing.length === 0) return true
-  const reason =
-    `SKIPPED, and so not verified: ${missing.join(' and ')} missing. Install the package ${debianPackage}`
-  if (process.env.CI !== undefined || process.env.TRIVET_TEST_REQUIRE_SERVERS !== undefined) t.fail(reason)
-  else {
-    console.error(reason)
-    t.pass(reason)
-  }
-  return false
 }
 
 /** Starts one server, and stops it when the test ends. */
@@ -157,21 +135,4 @@ async function runCli (
   const login = password === undefined ? [] : ['-a', password, '--no-auth-warning']
   const { stdout } = await promisify(execFile)('redis-cli', ['-p', String(port), ...login, ...words])
   return stdout.trim()
-}
-
-/**
- * A free port that the system gives to no outgoing connection: a server that restarts must find its port
- * free.
- */
-export async function findFreePort (): Promise<number> {
-  const port = randomInt(20_000, 32_000)
-  const probe = createServer().listen(port, '127.0.0.1')
-  try {
-    await once(probe, 'listening')
-  } catch {
-    return await findFreePort()
-  }
-  probe.close()
-  await once(probe, 'close')
-  return port
 }

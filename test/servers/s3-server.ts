@@ -9,7 +9,7 @@ import { readBucket } from '../../src/features/files/s3/address.ts'
 import { createS3Client, textsOf, type S3Request } from '../../src/features/files/s3/client.ts'
 import { until, within } from '../helpers/deadline.ts'
 import { makeFolder } from '../helpers/folder.ts'
-import { isComplete } from './redis-server.ts'
+import { isComplete } from './programs.ts'
 
 export interface S3Server {
   /** The usual variables of the server's only account. */

@@ -10,7 +10,7 @@ import { toolModule, writeCatalog, writeInPlace } from '../../helpers/catalog-fo
 import { until } from '../../helpers/deadline.ts'
 import { makeFolder } from '../../helpers/folder.ts'
 import { startService } from '../../helpers/service.ts'
-import { findFreePort } from '../../servers/redis-server.ts'
+import { findFreePort } from '../../helpers/free-port.ts'
 import { activityOf, beginBasket, openConsole, selectKey, untilStatus } from './open-console.ts'
 
 const SLOW = { timeout: 240_000 }

@@ -9,7 +9,7 @@ import {
 } from '../../servers/authorization-server.ts'
 import { toolModule, type Files } from '../../helpers/catalog-folder.ts'
 import { createReadableLog, type ReadableLog } from '../../helpers/log.ts'
-import { findFreePort } from '../../servers/redis-server.ts'
+import { findFreePort } from '../../helpers/free-port.ts'
 
 export interface ProtectedApp {
   readonly app: FastifyInstance

@@ -15,7 +15,7 @@ import {
   startAuthorizationServer, type AuthorizationServer, type AuthorizationServerSettings
 } from '../../servers/authorization-server.ts'
 import { EXCHANGE_GRANTS, type ExchangeSettings } from '../../servers/exchange-grants.ts'
-import { findFreePort } from '../../servers/redis-server.ts'
+import { findFreePort } from '../../helpers/free-port.ts'
 import { crmModule, startUpstream, type UpstreamServer } from './upstream-server.ts'
 
 /** The members of the definition of the upstream `crm`. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { JsonSchema } from '../../../src/platform/protocol/primitives.ts'
 import { createSchemaCompiler } from '../../../src/platform/schema/json-schema.ts'
-import { isComplete } from '../../servers/redis-server.ts'
+import { isComplete } from '../../servers/programs.ts'
 
 /** The Debian package json-schema-test-suite. */
 const SUITE = '/usr/share/json-schema-test-suite/tests/draft7'

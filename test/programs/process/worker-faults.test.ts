@@ -17,7 +17,8 @@ import { makeFolder } from '../../helpers/folder.ts'
 import { launch, runService, startService } from '../../helpers/service.ts'
 import { post } from '../../helpers/stream.ts'
 import { gated, logLines, readChildren, servingLines } from '../../helpers/workers.ts'
-import { findFreePort, hasRedisServer, startRedisServer } from '../../servers/redis-server.ts'
+import { findFreePort } from '../../helpers/free-port.ts'
+import { hasRedisServer, startRedisServer } from '../../servers/redis-server.ts'
 
 const DEADLINE_MS = 30_000
 const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url))

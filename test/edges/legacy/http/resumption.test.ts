@@ -3,54 +3,11 @@
 import t, { type Test } from 'tap'
 import type { AppOptions } from '../../../../src/app/app.ts'
 import { buildApp, listen } from '../../../helpers/app.ts'
-import { until, within } from '../../../helpers/deadline.ts'
-import { GATES } from '../../../helpers/gates.ts'
-import { hasRedisServer, startRedisServer } from '../../../servers/redis-server.ts'
+import { until } from '../../../helpers/deadline.ts'
 import {
   LEGACY_REVISIONS, openSession, type SessionClient, type SessionOptions, type SessionReply
 } from '../../../helpers/session.ts'
-
-const FILES = {
-  'lib/gates.ts': GATES,
-  'tools/all.ts': `
-    import { defineTool, elicit } from 'trivet'
-    import { gate } from '../lib/gates.ts'
-    const properties = { gate: { type: 'string' }, count: { type: 'integer' } }
-    const inputSchema = { type: 'object', properties }
-    const define = (name, run) => defineTool({ name, description: 'A tool.', inputSchema, run })
-    const size = { type: 'object', properties: { size: { type: 'string' } }, required: ['size'] }
-    export default [
-      define('speaks', async ({ gate: name }, ctx) => {
-        ctx.progress(1)
-        await gate(name).promise
-        ctx.progress(2)
-        return 'done'
-      }),
-      define('silent', async ({ gate: name }) => { await gate(name).promise; return 'done' }),
-      define('lets_go', async ({ gate: name }, ctx) => {
-        ctx.disconnectLegacyClient(50)
-        await gate(name).promise
-        ctx.progress(1)
-        return 'done'
-      }),
-      define('lets_go_and_asks', async (_, ctx) => {
-        ctx.disconnectLegacyClient(50)
-        const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) })
-        return a.action
-      }),
-      define('asks', async (_, ctx) => {
-        const { a } = await ctx.ask({ a: elicit.form({ message: 'Which?', schema: size }) })
-        return a.action
-      }),
-      define('floods', async ({ count, gate: name }, ctx) => {
-        for (let i = 1; i <= count; i++) ctx.progress(i, count, 'x'.repeat(100))
-        await gate(name).promise
-        return 'done'
-      }),
-      define('open', ({ gate: name }) => { gate(name).open(); return 'ok' })
-    ]`
-}
-const SECRETS = ['a secret that both of them have, of some length']
+import { asked, FILES, from, newGate, summaryOf } from './resumable-calls.ts'
 
 async function open (
   t: Test, options: SessionOptions = {}, appOptions: AppOptions = {}
@@ -58,18 +15,10 @@ async function open (
   return await openSession(t, await listen(await buildApp(t, FILES, appOptions)), options)
 }
 
-const asked = { meta: { progressToken: 'p' } }
-const from = async (session: SessionClient, id: string) => await session.get({ 'last-event-id': id })
-/** The progress, the result or the error code of each message. */
-const summaryOf = ({ messages }: SessionReply) => messages.map(
-  ({ params, result, error }) => params?.progress ?? result?.content[0].text ?? error?.code
-)
 /** The ids of the events that have a message. */
 const idsOf = ({ events }: SessionReply) => events.filter(
   ({ data }) => data !== undefined && data !== ''
 ).map(({ id }) => id)
-let gates = 0
-const newGate = () => `gate ${++gates}`
 
 for (const revision of LEGACY_REVISIONS) {
   t.test(`at ${revision}`, async (t) => {
@@ -216,61 +165,6 @@ t.test('the log keeps the last messages of a long call, and always its end', asy
   const resumed = await (await from(session, call.events[1]?.id ?? '')).ended()
   t.equal(summaryOf(resumed).at(-1), 'done')
   t.ok(resumed.messages.length <= 1000, `${resumed.messages.length}`)
-})
-
-t.test('two services that share a Redis', async (t) => {
-  if (!hasRedisServer(t)) return
-  const { url: stateUrl } = await startRedisServer(t)
-  const apps = await Promise.all(
-    [1, 2].map(async () => await buildApp(t, FILES, { stateUrl, secrets: SECRETS }))
-  )
-  const [here, there] = await Promise.all(apps.map(async (app) => await listen(app)))
-  if (here === undefined || there === undefined) throw new TypeError('unreachable')
-  const session = await openSession(t, here)
-  const elsewhere = session.with({ url: there })
-
-  t.test('a call is resumed on the other service (347)', async (t) => {
-    const gate = newGate()
-    const call = await session.startCall('speaks', { gate }, asked)
-    await call.next()
-    call.close()
-    const resumed = await from(elsewhere, call.lastEventId)
-    await session.call('open', { gate })
-    t.strictSame(summaryOf(await resumed.ended()), [2, 'done'])
-    t.strictSame(summaryOf(await (await from(elsewhere, call.events[0]?.id ?? '')).ended()), [1, 2, 'done'])
-  })
-
-  t.test('an answer to one service reaches a call on the other (344)', async (t) => {
-    const call = await session.startCall('asks')
-    const { id } = await call.next()
-    t.equal((await elsewhere.answer(id, { action: 'decline' })).status, 202)
-    t.equal((await call.ended()).response.result.content[0].text, 'decline')
-    t.equal((await elsewhere.answer(id, { action: 'decline' })).status, 400, 'once')
-  })
-
-  t.test('a call on one service is cancelled through the other (334)', async (t) => {
-    const call = await session.startCall('speaks', { gate: newGate() }, { ...asked, id: 'far' })
-    await call.next()
-    t.equal((await elsewhere.notify('notifications/cancelled', { requestId: 'far' })).status, 202)
-    t.strictSame(summaryOf(await call.ended()), [1])
-  })
-
-  t.test('a service that shuts down finishes a call whose client reconnects (333)', async (t) => {
-    const third = await buildApp(t, FILES, { stateUrl, secrets: SECRETS })
-    const leaving = session.with({ url: await listen(third) })
-    const call = await leaving.startCall('asks')
-    const { id } = await call.next()
-    call.close()
-    const closed = third.close()
-    const resumed = await from(session, call.events[0]?.id ?? '')
-    await resumed.next()
-    await until(
-      async () => (await session.answer(id, { action: 'accept', content: { size: 'L' } })).status === 202,
-      'the answer to be accepted'
-    )
-    t.equal((await resumed.ended()).response.result?.content[0].text, 'accept')
-    await within(closed, 'the end of the service', 15_000)
-  })
 })
 
 t.test('resuming a stream again ends the older resumed stream (347)', async (t) => {

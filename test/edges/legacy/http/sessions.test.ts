@@ -1,15 +1,12 @@
-// Opening sessions and ending them, on one service and on two that share a Redis.
+// Opening sessions and ending them.
 
 import t from 'tap'
 import type { Authenticator } from '../../../../src/platform/access/authentication.ts'
 import { buildApp, listen } from '../../../helpers/app.ts'
 import { toolModule } from '../../../helpers/catalog-folder.ts'
-import { until } from '../../../helpers/deadline.ts'
-import { hasRedisServer, startRedisServer } from '../../../servers/redis-server.ts'
 import { LEGACY_REVISIONS, openSession, SessionClient } from '../../../helpers/session.ts'
 
 const FILES = { 'tools/quick.ts': toolModule('quick') }
-const SECRETS = ['a secret that both of them have, of some length']
 const CLIENT = { name: 'test', version: '1.0.0' }
 
 t.test('negotiates the requested or the last legacy revision (314, 315, 316, 317, 380)', async (t) => {
@@ -110,32 +107,6 @@ t.test('refuses every request of a session that has ended (324, 325)', async (t)
   t.equal((await other.call('quick')).status, 200)
   const { initialized } = await openSession(t, url)
   t.equal(initialized.protocolVersion, '2025-11-25', 'a new session can be opened')
-})
-
-t.test('two services that share a Redis', async (t) => {
-  if (!hasRedisServer(t)) return
-  const { url: stateUrl } = await startRedisServer(t)
-  const start = async () => await listen(
-    await buildApp(t, FILES, {
-      stateUrl, secrets: SECRETS, authenticator: { authenticate: () => ({ scopes: new Set() }) }
-    })
-  )
-  const [here, there] = [await start(), await start()]
-
-  t.test('serve each other\'s sessions', async (t) => {
-    const session = await openSession(t, here, { revision: '2025-06-18' })
-    t.equal((await session.with({ url: there }).call('quick')).result.content[0].text, 'ok')
-  })
-
-  t.test('both refuse an ended session, and so does a service that starts later (324, 325)', async (t) => {
-    const session = await openSession(t, here)
-    const elsewhere = session.with({ url: there })
-    const listening = await elsewhere.get()
-    t.equal((await session.end()).status, 204)
-    await until(async () => (await elsewhere.call('quick')).status === 404, 'the other to know')
-    await listening.ended()
-    t.equal((await session.with({ url: await start() }).call('quick')).status, 404)
-  })
 })
 
 t.test('hostile clients', async (t) => {
