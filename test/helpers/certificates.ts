@@ -4,8 +4,15 @@ import { execFile } from 'node:child_process'
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { Test } from 'tap'
+import { hasPrograms } from '../servers/programs.ts'
 
 const run = promisify(execFile)
+
+/** Whether certificates can be made here. See `hasPrograms`. */
+export function hasOpenssl (t: Test): boolean {
+  return hasPrograms(t, ['openssl'], 'openssl')
+}
 
 /**
  * Writes `NAME.key` and `NAME.crt`, which everyone may read.

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { until } from '../helpers/deadline.ts'
+import { Group } from './processes.mjs'
 
 const RUNNER = fileURLToPath(new URL('run.mjs', import.meta.url))
 const LOADER = new URL('register.mjs', import.meta.url).href
@@ -43,6 +44,18 @@ const folder = t.testdir({
     t.ok(shared.isClosed)
     t.test('follows', async (t) => {
       t.equal(shared.starts, process.env.STARTS === undefined ? 1 : 2)
+    })`,
+  'late.test.ts': `import t from 'tap'
+    t.pass()
+    setTimeout(() => { throw new Error('too late') }, 50)`,
+  'dies.test.ts': `import t from 'tap'
+    t.pass()
+    process.kill(process.pid, 'SIGKILL')
+    await new Promise(() => {})`,
+  'fails.test.ts': `import t from 'tap'
+    t.test('a part', async (t) => {
+      t.pass('one')
+      t.fail('two')
     })`,
   'odd-message.test.ts': `import t from 'tap'
     t.test('odd', async (t) => {
@@ -117,6 +130,7 @@ t.test('runs what failed once more, alone, if asked to', async (t) => {
   t.match(output, /^FAILED \S+unsteady\.ts: 1 passed, 1 failed[^]*\nnot ok 1 - late\n/m, 'the first run is shown')
   t.match(output, /^once more, alone: \S+unsteady\.ts\nok {5}\S+unsteady\.ts: 2 passed, 0 failed/m)
   t.match(output, /^once more, alone: \S+fails\.ts\nFAILED /m)
+  t.match(output, /^run once more: 2$/m)
   t.match(output, /\n6 passed, 2 failed\n$/)
   t.equal(exitCode, 1)
   t.match(await start([RUNNER, '--again', ...toPaths(['passes.ts', 'unsteady.ts'])]), {
@@ -150,6 +164,33 @@ t.test('runs the files of a group one after the other, in one process', async (t
   t.match(failing.output, /^not ok 2 - \S+second\.test\.ts #/m)
   t.match(failing.output, /^# \{ total: 4, pass: 3, fail: 1 \}$/m)
   t.equal(failing.exitCode, 1)
+})
+
+const openGroup = () => new Group({
+  log: join(folder, 'group.log'), env: { ...process.env, TAP: '1', TAP_TIMEOUT: '100' }, timeoutMs: 100_000
+})
+
+t.test('counts the files of a process, each for itself', async (t) => {
+  const group = openGroup()
+  const results = []
+  for (const file of toPaths(['first.test.ts', 'second.test.ts', 'fails.test.ts'])) {
+    results.push(await group.run(file))
+  }
+  t.match(results, [
+    { passed: 2, failed: 0, output: /first\.test/ }, { passed: 2, failed: 0 }, { passed: 1, failed: 1, output: /not ok 2 - two/ }
+  ])
+  t.notMatch(results[2]?.output, 'first.test', 'the output is that of the file')
+  t.strictSame([group.isFull, await group.end()], [false, []])
+})
+
+t.test('tells of a file that ends its process, and of what files leave behind', async (t) => {
+  const dead = openGroup()
+  t.match(await dead.run(...toPaths(['dies.test.ts']) as [string]), { passed: 0, failed: 1, end: 'SIGKILL' })
+  t.ok(dead.isFull, 'it runs no other file')
+  t.strictSame(await dead.end(), [])
+  const group = openGroup()
+  t.match(await group.run(...toPaths(['late.test.ts']) as [string]), { passed: 1, failed: 0 })
+  t.match(await group.end(), [{ failed: 1, output: /too late/ }])
 })
 
 t.test('counts assertions whose messages have other ends of lines', async (t) => {

@@ -7,7 +7,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { writeCatalog } from '../../helpers/catalog-folder.ts'
-import { makeCertificate } from '../../helpers/certificates.ts'
+import { hasOpenssl, makeCertificate } from '../../helpers/certificates.ts'
 import { until } from '../../helpers/deadline.ts'
 import { makeFolder } from '../../helpers/folder.ts'
 import { startService } from '../../helpers/service.ts'
@@ -36,6 +36,7 @@ async function serveTls (t: Test, folder: string, name: string, host: string): P
 }
 
 t.test('a certificate counts if its name is right and somebody trusted has signed it', async (t) => {
+  if (!hasOpenssl(t)) return
   const folder = await makeFolder(t)
   const names = 'DNS:localhost,IP:0:0:0:0:0:0:0:1'
   await makeCertificate(folder, 'own', 'localhost', names)
@@ -65,6 +66,7 @@ t.test('a certificate counts if its name is right and somebody trusted has signe
 })
 
 t.test('no setting of a definition turns the check off', async (t) => {
+  if (!hasOpenssl(t)) return
   const folder = await makeFolder(t)
   await makeCertificate(folder, 'own', 'localhost', 'DNS:localhost')
   const port = await serveTls(t, folder, 'own', '127.0.0.1')

@@ -1,0 +1,4 @@
+export const NEEDS: { readonly [file: string]: string }
+export function listImports (file: string): ReadonlySet<string>
+export function listNeeds (file: string): string[]
+export function listTests (): string[]

@@ -1,0 +1,72 @@
+// The test files of each command. A file belongs to `npm run test:all` if it imports, directly or not, what
+// needs more than Node. All others belong to `npm test`.
+
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What a file of `npm run test:all` imports, or is, and the need behind it. */
+export const NEEDS = {
+  'test/servers/programs.ts': 'programs that Node does not bring: servers, browsers, tools of operators',
+  'test/docs/commands.ts': 'programs that readers of the documentation have',
+  'test/helpers/project-copy.ts': 'a second build',
+  'test/container.test.ts': 'a second build, and packages that npm installs',
+  'test/package.test.ts': 'packages that npm installs, and three versions of Node',
+  'test/replicas/chaos-tasks-load.ts': 'time: replicas are killed and started again and again',
+  'test/fuzz/random.ts': 'time: thousands of random messages',
+  'test/simulation/run-plan.ts': 'time: random orders of events'
+}
+
+/**
+ * Files with a process of their own. The API of OpenTelemetry takes one provider of a process. The other file
+ * counts the timers of its process.
+ */
+export const ALONE = ['test/ops/tracing/', 'test/platform/store/start-leftovers']
+
+/** The longest files begin first, so that nothing long is left over when all else has ended. */
+const LONG = [
+  'test/package', 'test/container', 'test/replicas/chaos', 'test/simulation/', 'test/fuzz/',
+  'test/docs/blocks', 'test/seams/', 'test/legacy-removal', 'test/hostile', 'test/workers',
+  'test/edges/console/', 'test/platform/access/one-stranger', 'test/features/upstreams/one-attacker'
+]
+
+const imports = new Map()
+
+/** Reads which files of test/ a file imports. Types are not needed to run it. */
+function readImports (file) {
+  let paths = imports.get(file)
+  if (paths === undefined) {
+    const source = readFileSync(join(PROJECT, file), 'utf8')
+    paths = [...source.matchAll(/^(?:import|export) (?!type )[^']*'(\.[^']+)'/gm)]
+      .map(([, path]) => join(dirname(file), path))
+      .filter((path) => path.startsWith('test/') && existsSync(join(PROJECT, path)))
+    imports.set(file, paths)
+  }
+  return paths
+}
+
+/** Lists a file of test/ and all files there that it imports, directly or not. */
+export function listImports (file, seen = new Set()) {
+  if (seen.has(file)) return seen
+  seen.add(file)
+  for (const path of readImports(file)) listImports(path, seen)
+  return seen
+}
+
+/** Lists what a file imports of `NEEDS`. */
+export function listNeeds (file) {
+  const paths = listImports(file)
+  return Object.keys(NEEDS).filter((path) => paths.has(path))
+}
+
+/** Lists all test files, those first that take longest. */
+export function listTests () {
+  const rank = (file) => LONG.findIndex((start) => file.startsWith(start)) >>> 0
+  return readdirSync(join(PROJECT, 'test'), { recursive: true })
+    .filter((path) => path.endsWith('.test.ts'))
+    .map((path) => relative(PROJECT, join(PROJECT, 'test', path)))
+    .sort()
+    .sort((one, other) => rank(one) - rank(other))
+}

@@ -1,0 +1,2 @@
+export function listRooms (): string[]
+export function listTestsOfRoom (name: string): string[]
