@@ -8,6 +8,7 @@ import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Service } from './app/app.ts'
+import type { AuthorParts } from './app/features.ts'
 import type { Build } from './app/own-process.ts'
 import { describeInspector, openAddresses } from './app/listening.ts'
 import { Lifecycle, StartError } from './base/lifecycle.ts'
@@ -227,7 +228,7 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
     service = await lifecycle.open(createService(options, own))
     // The parent may say so during the start.
     if (isUnready) service.turnUnready()
-    const url = await openAddresses(service, config, log, authorConsole !== undefined)
+    const url = await openAddresses(service, config, log, authorConsole?.path)
     if (author?.hasConsole === true && authorConsole === undefined) {
       logger.info(`there is no console: HOST is ${config.host}, and must be 127.0.0.1, localhost or ::1`)
     }
@@ -242,12 +243,14 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
   })
 }
 
-async function openAuthorParts (config: Config, author: AuthorOptions | undefined) {
-  if (author === undefined) return {}
-  const { openConsole } = await import('./app/console.ts')
-  return await openConsole(config, author, {
-    folder: fileURLToPath(new URL('../dist/console', import.meta.url)), version: readBuild().version
-  })
+async function openAuthorParts (config: Config, author: AuthorOptions | undefined): Promise<AuthorParts> {
+  if (author !== undefined) {
+    const { openConsole } = await import('./app/console.ts')
+    return await openConsole(config, author, {
+      folder: fileURLToPath(new URL('../dist/console', import.meta.url)), version: readBuild().version
+    })
+  }
+  return {}
 }
 
 /** @param workerCount the processes that share the memory. */

@@ -5,12 +5,15 @@ import type { Authenticator } from '../platform/access/authentication.ts'
 import { CallerTokens } from '../platform/access/caller-tokens.ts'
 import { createTokenWatch, type TokenWatch } from '../platform/access/token-watch.ts'
 import { mayBeAnonymous, openAuthenticator } from './access.ts'
+import { openAdminApp } from './admin.ts'
+import type { Features, ServedAdmin, ServedFiles } from './features.ts'
 import { openFiles } from './files.ts'
 import { countLargeAnswers, registerRoutes } from './http.ts'
-import { openAdminApp, openMeasures, type OpenedMeasures } from './measures.ts'
-import { composeMethods, openTasks } from './methods.ts'
-import type { OwnProcess, TestedParts, WorkerReports } from './own-process.ts'
+import { openMeasures, type OpenedMeasures } from './measures.ts'
+import { composeMethods } from './methods.ts'
+import type { OwnProcess, TestedParts } from './own-process.ts'
 import { failStart, openServiceState, toCheckedParts, type OpenedState } from './state.ts'
+import { openTasks } from './tasks.ts'
 import { Lifecycle } from '../base/lifecycle.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import { createLoadGuard } from '../catalog/compiled/load-guard.ts'
@@ -35,12 +38,12 @@ import { createLogObserver } from '../request/pipeline/log-observer.ts'
 import { joinObservers, type Observer } from '../request/pipeline/observer.ts'
 import { Pipeline } from '../request/pipeline/pipeline.ts'
 import { createToolRuns } from '../request/pipeline/run-tool.ts'
-import type { FileAccess, ToolRuns } from '../request/pipeline/seams.ts'
+import type { ToolRuns } from '../request/pipeline/seams.ts'
+import type { ServedTasks } from '../request/pipeline/served-tasks.ts'
 import type { RoundRequest } from '../request/questions/input-round.ts'
 import { SealedInputRound } from '../request/questions/sealed-input-round.ts'
 import type { Broadcast } from '../platform/store/changes/broadcast.ts'
 import { createSubscriptions } from '../platform/store/changes/subscriptions.ts'
-import type { Tasks } from '../features/tasks/tasks.ts'
 
 /**
  * The options of `createApp`: the settings of docs/settings.md, with names in camel case. Each has a
@@ -80,18 +83,14 @@ export async function createApp (options: AppOptions = {}): Promise<FastifyInsta
   return app
 }
 
-export interface Service {
+export interface Service extends ServedAdmin {
   readonly app: FastifyInstance
-  /** The app of the admin address. It must listen by itself. */
-  readonly admin: FastifyInstance | undefined
-  /** What the admin address tells, for other workers. */
-  readonly reports: WorkerReports | undefined
   readonly catalog: Catalog
   /** Serves requests of the modern era. A test of a catalog calls it directly, without HTTP. */
   readonly pipeline: Pipeline
   readonly broadcast: Broadcast
   readonly lists: LiveCatalog['lists']
-  readonly tasks: Tasks
+  readonly tasks: ServedTasks | undefined
   /** Runs the tools of tasks again. */
   readonly toolRuns: ToolRuns
   /** Reports "not ready". */
@@ -121,7 +120,7 @@ export async function createService (
 async function openService (
   { logger, authenticator: ownAuthenticator, environment = {}, ...options }: AppOptions,
   own: OwnProcess | undefined,
-  { clock = {}, openTransport, ownObserver = {} }: TestedParts,
+  tested: TestedParts,
   lifecycle: Lifecycle
 ): Promise<Service> {
   const constants = { ...options.constants, workerCount: own?.workers?.count ?? 1 }
@@ -129,6 +128,7 @@ async function openService (
   if (ownAuthenticator !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
   const requestLog = own?.log ?? (logger === undefined ? openOwnLog(config.logLevel, lifecycle) : { logger })
   const log: FastifyBaseLogger = requestLog.logger
+  const { clock = {}, ownObserver = {} } = tested
   const { guard = createLoadGuard(), build, workers, adminToken: token, authorConsole } = own ?? {}
 
   const audit = await lifecycle.open(openAuditLog(config.auditFile, log))
@@ -142,12 +142,13 @@ async function openService (
   const authenticator = ownAuthenticator ?? await lifecycle.open(
     openAuthenticator(config, log, parts, tokens)
   )
-  const state = await openServiceState(basis, lifecycle, openTransport)
-  const { backend, live, catalog, credentials } = state
-  const files = await lifecycle.open(openFiles(config, state))
-  const onMessage = authorConsole && authorConsole.taskLog.add.bind(authorConsole.taskLog)
-  const tasks = lifecycle.add(openTasks(state, credentials.taskTokens(catalog), onMessage))
-  authorConsole?.showTasks(async (id, about) => await tasks.operator.record(id, about))
+  const state = await openServiceState(basis, lifecycle, tested)
+  const { backend, live, catalog, upstreams } = state
+  const { files, tasks }: Features = {
+    files: await lifecycle.open(openFiles(config, state)),
+    tasks: lifecycle.add(openTasks(state, upstreams?.taskTokens(catalog), authorConsole?.taskLog))
+  }
+  if (tasks !== undefined) authorConsole?.showTasks(async (...asked) => await tasks.operator.record(...asked))
   const measures = await openMeasures(state, own ?? {}, tasks)
   const { lifetimes, openStreams, limiter, storePart, metrics, tracer } = measures
   const shedding = lifecycle.add(measures.shedding)
@@ -161,7 +162,7 @@ async function openService (
   // A process loads its catalog again after SIGHUP too.
   const changingLists = live.findChangingLists(own !== undefined || config.watch !== 'off')
   const tokenWatch = lifecycle.add(createTokenWatch(authenticator))
-  const others = { tokenWatch, files: files.access, tasks, observer, replies, changingLists }
+  const others = { tokenWatch, files, tasks, observer, replies, changingLists }
   const { pipeline, toolRuns, eras, subscriptions } = await openEras(state, measures, others, lifecycle)
 
   const app = createFastify(log, config)
@@ -170,7 +171,7 @@ async function openService (
   const shutdown = registerShutdown(app, {
     lifetimes,
     endStreams () {
-      tasks.stopTaking()
+      tasks?.stopTaking()
       subscriptions.close()
       for (const era of eras) era.endStreams()
     },
@@ -189,24 +190,17 @@ async function openService (
     readiness,
     eras,
     files,
-    readSigningKeys: () => credentials.readSigningKeys(catalog),
+    readSigningKeys: () => upstreams?.readSigningKeys(catalog),
     authorConsole
   })
-  const operators = metrics && openAdminApp(state, {
-    metrics,
-    readiness,
-    tasks,
-    token,
-    version: build?.version ?? '',
-    isTraced: tracer !== undefined,
-    audit,
-    workers
-  })
-  const admin = operators?.admin
+  const operated = { readiness, tasks, token, version: build?.version ?? '', audit, workers }
+  const { admin, reports }: ServedAdmin = {
+    ...metrics && openAdminApp(state, { ...operated, metrics, isTraced: tracer !== undefined })
+  }
   return {
     app,
-    admin,
-    reports: operators?.reports,
+    ...admin && { admin },
+    ...reports && { reports },
     catalog,
     pipeline,
     broadcast: backend.broadcast,
@@ -236,8 +230,8 @@ function openOwnLog (level: string, lifecycle: Lifecycle): ServiceLog {
 /** What the eras take beside the state and the measures. */
 interface EraParts {
   readonly tokenWatch: TokenWatch
-  readonly files: FileAccess
-  readonly tasks: Tasks
+  readonly files: ServedFiles | undefined
+  readonly tasks: ServedTasks | undefined
   readonly observer: Required<Observer>
   readonly replies: Replies
   readonly changingLists: ReadonlySet<ListName>
@@ -255,7 +249,7 @@ async function openEras (
   }))
   const shared = { subscriptions, tokenWatch, scopeGroups: createScopeGroups(catalog), changingLists }
   const { methods, dependencies } = composeMethods(state, {
-    ...shared, openStreams, tasks, files, lists: live.lists, countHandle: metrics?.countHandle
+    ...shared, openStreams, tasks, files: files?.access, lists: live.lists, countHandle: metrics?.countHandle
   })
   const keepAlive = lifecycle.add(createKeepAlive(config.keepAliveMs))
   const { waitingBytes, largeResults } = countLargeAnswers(config, log)
@@ -274,7 +268,7 @@ async function openEras (
     }
   })
   const toolRuns = createToolRuns(catalog, pipeline, dependencies)
-  tasks.start(toolRuns)
+  tasks?.start(toolRuns)
   const eras: Era[] = [lifecycle.add(createModernEra({ pipeline, replies, ...answerDependencies }))]
   const eraParts = {
     ...shared,

@@ -1,11 +1,12 @@
 // Opens the console of `trivet dev`, and the callers that its author picks, where the settings allow it.
 
 import { isLoopback } from '../base/addresses.ts'
-import { openAuthorConsole, type AuthorConsole } from '../edges/console/author-console.ts'
+import { openAuthorConsole } from '../edges/console/author-console.ts'
 import { PickedCallers, type PickedCaller } from '../edges/console/picked-callers.ts'
 import { mayServeConsole } from '../edges/console/console-routes.ts'
 import { ConfigError } from '../ops/config/config.ts'
 import type { Config } from '../ops/config/settings.ts'
+import type { AuthorParts } from './features.ts'
 
 interface AuthorChoices {
   /** `undefined`: the author has not said who calls. */
@@ -13,17 +14,11 @@ interface AuthorChoices {
   readonly hasConsole: boolean
 }
 
-interface OpenedConsole {
-  /** Absent if the service checks tokens, or if others reach it. */
-  readonly callers?: PickedCallers
-  readonly authorConsole?: AuthorConsole
-}
-
 /** Rejects with a ConfigError if a caller is named where tokens are checked, or where others reach it. */
 export async function openConsole (
   { host, auth, path: endpoint }: Config, { caller, hasConsole }: AuthorChoices,
   page: { readonly folder: string, readonly version: string }
-): Promise<OpenedConsole> {
+): Promise<AuthorParts> {
   const modes = auth.filter((mode) => mode !== 'none')
   if (caller !== undefined && modes.length > 0) {
     throw new ConfigError([

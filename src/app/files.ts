@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger } from 'fastify'
 import { isLocal } from '../base/addresses.ts'
 import { clock as systemClock, type Clock } from '../base/time.ts'
 import { messageOf } from '../base/words.ts'
@@ -17,13 +17,13 @@ import { createFileAccess } from '../features/files/file-access.ts'
 import type { FileRoom } from '../features/files/file-room.ts'
 import { createLinks } from '../features/files/links.ts'
 import { isLocalUrl, openStorage } from '../features/files/url-schemes.ts'
-import { registerFiles, type FileRouteDependencies } from '../edges/files/routes.ts'
+import { registerFiles } from '../edges/files/routes.ts'
 import { partOf } from '../platform/limits/limits.ts'
 import { ConfigError, type ServiceConfig } from '../ops/config/config.ts'
-import type { FileAccess } from '../request/pipeline/seams.ts'
 import type { OpenedBackend } from '../platform/store/backends/backend.ts'
 import { isSharedUrl } from '../platform/store/backends/url-schemes.ts'
 import type { Sealer } from '../platform/store/sealing/sealer.ts'
+import type { ServedFiles } from './features.ts'
 
 interface FilesDependencies {
   readonly backend: OpenedBackend
@@ -32,16 +32,6 @@ interface FilesDependencies {
   readonly environment: Variables
   readonly log: FastifyBaseLogger
   readonly clock: Clock
-}
-
-/** What the routes get from here. */
-type OwnDependency = 'openServer' | 'title' | 'publicUrl' | 'token'
-
-export interface OpenedFiles {
-  readonly access: FileAccess
-  /** Adds the routes. Links have the address that the app listens on if no setting has the public URL. */
-  register (app: FastifyInstance, dependencies: Omit<FileRouteDependencies, OwnDependency>): void
-  close (): Promise<void>
 }
 
 const NO_STORAGE = 'TRIVET_FILES_URL is not set, but TRIVET_STATE_URL is shared: ' +
@@ -55,7 +45,7 @@ const MIN_PART_BYTES = 16_777_216
 /** Rejects with a ConfigError if the storage that a setting names cannot be used. */
 export async function openFiles (
   config: ServiceConfig, { backend, sealer, catalog, environment, log, clock }: FilesDependencies
-): Promise<OpenedFiles> {
+): Promise<ServedFiles> {
   const { filesUrl, stateUrl, publicUrl, path, maxFileBytes, maxFileBytesPerCaller } = config
   const { now = systemClock.now } = clock
   let findAddress = (): AddressInfo | string | null => null

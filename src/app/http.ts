@@ -7,10 +7,8 @@ import { prefersHtml } from '../edges/http/accept.ts'
 import { registerBody } from '../edges/http/body/body.ts'
 import { createChallenges } from '../edges/http/challenges.ts'
 import { createRangeCheck, rememberPeers } from '../edges/http/client-address.ts'
-import { registerConsole, type ConsoleSource } from '../edges/console/console-routes.ts'
 import { limitConnections, MAX_OTHER_CONNECTIONS } from '../edges/http/connections/connections.ts'
 import type { Era } from '../edges/http/era.ts'
-import type { FileRouteDependencies } from '../edges/files/routes.ts'
 import { registerGuards, type GuardsDependencies } from '../edges/http/guards.ts'
 import { registerMcpRoute } from '../edges/http/mcp-route.ts'
 import { createOriginPolicy, type OriginPolicy } from '../edges/http/origin-policy.ts'
@@ -26,21 +24,18 @@ import { divide, Limit, partOf } from '../platform/limits/limits.ts'
 import { Used } from '../platform/limits/used.ts'
 import { maxWaitingBytes, WaitingBytes } from '../platform/limits/waiting-bytes.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
-import type { OpenedFiles } from './files.ts'
+import type { AuthorPage, RouteLimits, ServedFiles } from './features.ts'
 
 /** What no caller gives. */
 type OpenedHere = 'policy' | 'authentications' | 'arrivingBytes' | 'unavailableLog'
 
-type FileDependencies = Pick<FileRouteDependencies, 'openStreams' | 'limiter'>
-
-interface RouteDependencies
-  extends Omit<GuardsDependencies, OpenedHere>, FileDependencies {
+interface RouteDependencies extends Omit<GuardsDependencies, OpenedHere>, RouteLimits {
   readonly readiness: Readiness
   readonly eras: readonly Era[]
-  readonly files: OpenedFiles
+  readonly files: ServedFiles | undefined
   /** Returns the public keys of the JWTs that upstreams get. Absent: there are none. */
   readonly readSigningKeys?: () => string | undefined
-  readonly authorConsole?: ConsoleSource | undefined
+  readonly authorConsole?: AuthorPage | undefined
 }
 
 export function registerRoutes (
@@ -70,9 +65,9 @@ export function registerRoutes (
   if (hasMetadata) {
     app.register(async (open) => registerResourceMetadata(open, { publicUrl, issuers, scopes, path }))
   }
-  if (authorConsole !== undefined) app.register(async (open) => registerConsole(open, authorConsole, path))
+  if (authorConsole !== undefined) app.register(async (open) => authorConsole.register(open))
   if (readKeys !== undefined) app.register(async (open) => registerSigningKeys(open, { readKeys }))
-  files.register(app, { ...guards, openStreams, limiter })
+  files?.register(app, { ...guards, openStreams, limiter })
   app.register(async (open) => registerHealthRoutes(open, readiness))
   app.register(async (guarded) => {
     registerGuards(guarded, { ...guards, isOpen: prefersHtml })

@@ -5,7 +5,6 @@ import type { Service } from './app.ts'
 import { StartError } from '../base/lifecycle.ts'
 import { codeOf, counted, messageOf } from '../base/words.ts'
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
-import { consolePathOf } from '../edges/console/console-routes.ts'
 import type { Config } from '../ops/config/settings.ts'
 import type { ServiceLog } from '../ops/log/log.ts'
 
@@ -24,7 +23,7 @@ const ADMIN_ADVICE = toAdvice('TRIVET_ADMIN_HOST', 'TRIVET_ADMIN_PORT')
 
 /** Resolves to the URL of the endpoint. Rejects with a StartError if the service cannot listen. */
 export async function openAddresses (
-  { app, admin, catalog }: Service, config: Config, { logger, announce }: ServiceLog, hasConsole = false
+  { app, admin, catalog }: Service, config: Config, { logger, announce }: ServiceLog, consolePath?: string
 ): Promise<string> {
   const { host, port, adminHost, adminPort, path } = config
   const { level } = logger
@@ -34,7 +33,7 @@ export async function openAddresses (
   const address = await listen(app, host, port, LISTEN_ADVICE)
   const url = `${address}${path}`
   announce({ url }, describe(catalog.current))
-  if (hasConsole) announce({ url: `${address}${consolePathOf(path)}` }, 'the console is')
+  if (consolePath !== undefined) announce({ url: `${address}${consolePath}` }, 'the console is')
   if (adminAddress !== undefined) announce({ url: `${adminAddress}/metrics` }, 'serves metrics')
   logger.level = level
   return url

@@ -2,14 +2,13 @@
 
 import type { Clock } from '../base/time.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
-import type { AuthorConsole } from '../edges/console/author-console.ts'
 import type { HealthReport } from '../edges/http/readiness.ts'
 import type { ServiceLog } from '../ops/log/log.ts'
-import type { MetricValues } from '../ops/metrics/added-metrics.ts'
 import type { MetricSources } from '../ops/metrics/metrics.ts'
 import type { MemoryLimits } from '../ops/overload/pressure.ts'
 import type { Observer } from '../request/pipeline/observer.ts'
 import type { OpenTransport } from '../features/upstreams/upstreams.ts'
+import type { AuthorPage } from './features.ts'
 
 export type Build = MetricSources['build']
 
@@ -20,12 +19,6 @@ export interface Workers {
   /** Adds up the metrics of all. */
   metrics (): Promise<string>
   /** Reports the parts of all. Ready if one worker is. */
-  health (): Promise<HealthReport>
-}
-
-/** What a worker says to the others. */
-export interface WorkerReports {
-  metrics (): Promise<MetricValues>
   health (): Promise<HealthReport>
 }
 
@@ -67,5 +60,5 @@ export interface OwnProcess extends ProcessFacts {
   /** Ends the start when it aborts: all that is open is closed, and `createService` rejects. */
   readonly signal?: AbortSignal
   /** Served beside the endpoint. */
-  readonly authorConsole?: AuthorConsole | undefined
+  readonly authorConsole?: AuthorPage | undefined
 }

@@ -23,9 +23,9 @@ import type { Broadcast } from '../platform/store/changes/broadcast.ts'
 import { EVENT_LOG_LIMITS } from '../platform/store/changes/event-log.ts'
 import { StoreUnavailable } from '../platform/store/records/state-store.ts'
 import { createSealer, type Sealer } from '../platform/store/sealing/sealer.ts'
-import { createUpstreamCompiler } from '../features/upstreams/definition/upstream-dependency.ts'
-import { createUpstreams, type OpenTransport, type Upstreams } from '../features/upstreams/upstreams.ts'
-import { openCredentials, type OpenedCredentials } from './upstreams.ts'
+import type { ServedUpstreams } from './features.ts'
+import type { TestedParts } from './own-process.ts'
+import { openUpstreams } from './upstreams.ts'
 
 /** What every part of a service may need. */
 export interface ServiceBasis {
@@ -48,27 +48,27 @@ export interface OpenedState extends ServiceBasis {
   readonly sealer: Sealer
   readonly live: LiveCatalog
   readonly catalog: Catalog
-  readonly upstreams: Upstreams
-  readonly credentials: OpenedCredentials
+  readonly upstreams: ServedUpstreams | undefined
 }
 
-/** Rejects with a ConfigError, or with a CatalogError if the catalog does not load. */
+/**
+ * Rejects with a ConfigError, or with a CatalogError if the catalog does not load.
+ * @param tested what a test of a catalog gives to the service.
+ */
 export async function openServiceState (
-  basis: ServiceBasis, lifecycle: Lifecycle, openTransport?: OpenTransport
+  basis: ServiceBasis, lifecycle: Lifecycle, tested: TestedParts
 ): Promise<OpenedState> {
   const backend = await lifecycle.open(openStateBackend(basis, lifecycle.signal))
-  const { config, log, tokens } = basis
-  const credentials = openCredentials(config, { log, tokens })
-  const upstreams = createUpstreams({
-    log, workerCount: config.workerCount, credentials: credentials.dependencies, openTransport
-  })
+  const { upstreams }: { readonly upstreams?: ServedUpstreams } = {
+    upstreams: openUpstreams({ ...basis, ...tested })
+  }
   const live = await lifecycle.open(
-    openServedCatalog(basis, backend.broadcast, createUpstreamCompiler(upstreams.open), lifecycle.signal)
+    openServedCatalog(basis, backend.broadcast, upstreams?.compile, lifecycle.signal)
   )
   // A start that fails because of the catalog leaves no file with a secret behind.
   const sealer = openSealer(basis, backend)
-  credentials.signWith(sealer)
-  return { ...basis, backend, sealer, live, catalog: live.catalog, upstreams, credentials }
+  upstreams?.signWith(sealer)
+  return { ...basis, backend, sealer, live, catalog: live.catalog, upstreams }
 }
 
 async function openStateBackend (
@@ -111,7 +111,7 @@ function readKeptSecrets (backend: OpenedBackend, log: FastifyBaseLogger): reado
  */
 async function openServedCatalog (
   { config, environment, log, guard, clock, admitsAnonymous, loadObserver, isForAuthor }: ServiceBasis,
-  broadcast: Broadcast, compileUpstream: UpstreamCompiler, signal: AbortSignal
+  broadcast: Broadcast, compileUpstream: UpstreamCompiler | undefined, signal: AbortSignal
 ): Promise<LiveCatalog> {
   const { catalog, maxResourceBytes, watch, pageSize } = config
   await assertLayout(catalog)

@@ -1,5 +1,5 @@
-// Opens what the credentials of upstreams need: the exchange of tokens, the tokens that tasks keep, and the
-// keys for the JWTs of this service.
+// Opens upstreams, with what their credentials need: the exchange of tokens, the tokens that tasks keep, and
+// the keys for the JWTs of this service.
 
 import type { CallerTokens } from '../platform/access/caller-tokens.ts'
 import { TokenExchange } from '../features/upstreams/tokens/token-exchange.ts'
@@ -8,31 +8,21 @@ import { clientIn, rulesIn } from '../ops/config/access-settings.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
 import type { Sealer } from '../platform/store/sealing/sealer.ts'
 import { createSigningKeys, type SigningKeys } from '../platform/store/sealing/signing-keys.ts'
-import type { UpstreamTokens } from '../request/pipeline/seams.ts'
-import type { CredentialLog } from '../features/upstreams/credentials/bearer-token.ts'
 import { KeptTokens } from '../features/upstreams/credentials/kept-tokens.ts'
 import { createTaskTokens } from '../features/upstreams/credentials/task-tokens.ts'
-import type { CredentialDependencies } from '../features/upstreams/open-credential.ts'
+import { createUpstreamCompiler } from '../features/upstreams/definition/upstream-dependency.ts'
+import { createUpstreams, type UpstreamsOptions } from '../features/upstreams/upstreams.ts'
+import type { ServedUpstreams } from './features.ts'
 
-interface CredentialOptions {
-  readonly log: CredentialLog
+interface UpstreamsDependencies extends Pick<UpstreamsOptions, 'log' | 'openTransport'> {
+  readonly config: ServiceConfig
   /** The tokens of callers. Absent if a program that embeds the service finds the principals itself. */
   readonly tokens: CallerTokens | undefined
 }
 
-export interface OpenedCredentials {
-  readonly dependencies: CredentialDependencies
-  /** Gives the secrets of the service, which are opened after the catalog. */
-  signWith (sealer: Sealer): void
-  /** What tasks keep for the upstreams that their tools name. */
-  taskTokens (catalog: Pick<Catalog, 'current'>): UpstreamTokens
-  /** Returns the public keys, as JSON, while the catalog has an upstream that may get JWTs. */
-  readSigningKeys (catalog: Pick<Catalog, 'current'>): string | undefined
-}
-
-export function openCredentials (
-  config: ServiceConfig, { log, tokens }: CredentialOptions
-): OpenedCredentials {
+export function openUpstreams (
+  { config, log, tokens, openTransport }: UpstreamsDependencies
+): ServedUpstreams {
   const { auth: modes, authIssuers: issuers, publicUrl } = config
   const client = clientIn(config)
   const { exchange: form } = rulesIn(config)
@@ -52,8 +42,11 @@ export function openCredentials (
     return keys
   }
 
-  return {
-    dependencies: {
+  const upstreams = createUpstreams({
+    log,
+    workerCount: config.workerCount,
+    openTransport,
+    credentials: {
       log,
       exchange,
       kept,
@@ -71,9 +64,12 @@ export function openCredentials (
         if (publicUrl === undefined) throw new TypeError('unreachable: auth.jwt does not load without it')
         return { issuer: publicUrl, key, kid }
       }
-    },
-    signWith (opened) { sealer = opened },
-    taskTokens: (catalog) => createTaskTokens({
+    }
+  })
+  return Object.assign(upstreams, {
+    compile: createUpstreamCompiler(upstreams.open),
+    signWith (opened: Sealer) { sealer = opened },
+    taskTokens: (catalog: Pick<Catalog, 'current'>) => createTaskTokens({
       exchange,
       kept,
       log,
@@ -84,8 +80,8 @@ export function openCredentials (
         )
       }
     }),
-    readSigningKeys: ({ current: { upstreams } }) => (
-      upstreams.some(({ auth }) => auth === 'claims') ? readKeys().jwks : undefined
+    readSigningKeys: ({ current }: Pick<Catalog, 'current'>) => (
+      current.upstreams.some(({ auth }) => auth === 'claims') ? readKeys().jwks : undefined
     )
-  }
+  })
 }

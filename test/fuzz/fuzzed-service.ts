@@ -106,7 +106,7 @@ export async function startTarget ({ onLine, files = {}, prepare }: TargetOption
       // Each sweep removes some. A removal may be what lets the next sweep remove more.
       for (let round = 0; round < 6; round++) {
         time.advance(40 * DAYS_MS)
-        tasks.look()
+        tasks?.look()
         await pause(150)
       }
       await service.close()

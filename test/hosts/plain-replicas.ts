@@ -3,8 +3,9 @@
 
 import { createTokenWatch } from '../../src/platform/access/token-watch.ts'
 import { ownerOf, type Principal } from '../../src/platform/access/principal.ts'
-import { composeMethods, openTasks } from '../../src/app/methods.ts'
+import { composeMethods } from '../../src/app/methods.ts'
 import type { OpenedState } from '../../src/app/state.ts'
+import { openTasks } from '../../src/app/tasks.ts'
 import { clock, timers } from '../../src/base/time.ts'
 import { createCatalog } from '../../src/catalog/compiled/catalog.ts'
 import { createScopeGroups } from '../../src/catalog/compiled/scopes/scope-groups.ts'

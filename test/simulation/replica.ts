@@ -1,8 +1,9 @@
 // One replica: the service from its pipeline down, over the simulated state and broadcast.
 
 import { createTokenWatch } from '../../src/platform/access/token-watch.ts'
-import { composeMethods, openTasks } from '../../src/app/methods.ts'
+import { composeMethods } from '../../src/app/methods.ts'
 import type { OpenedState } from '../../src/app/state.ts'
+import { openTasks } from '../../src/app/tasks.ts'
 import { createCatalog, type Catalog } from '../../src/catalog/compiled/catalog.ts'
 import { createScopeGroups } from '../../src/catalog/compiled/scopes/scope-groups.ts'
 import { createCallLimiter } from '../../src/platform/limits/call-limiter.ts'
@@ -17,7 +18,7 @@ import { createToolRuns } from '../../src/request/pipeline/run-tool.ts'
 import { SealedInputRound } from '../../src/request/questions/sealed-input-round.ts'
 import { createSubscriptions } from '../../src/platform/store/changes/subscriptions.ts'
 import { createSealer } from '../../src/platform/store/sealing/sealer.ts'
-import type { Tasks } from '../../src/features/tasks/tasks.ts'
+import type { ServedTasks } from '../../src/request/pipeline/served-tasks.ts'
 import type { SimulatedBroadcast } from './broadcast.ts'
 import type { Network, Node } from './network.ts'
 import type { Releases } from './releases.ts'
@@ -49,7 +50,7 @@ export interface Replica {
   readonly process: Process
   readonly pipeline: Pipeline
   readonly catalog: Catalog
-  readonly tasks: Tasks
+  readonly tasks: ServedTasks
   readonly log: OpenedState['log']
   /** Ends it as SIGTERM does. Resolves when all work here has ended. */
   stop (): Promise<void>

@@ -35,7 +35,7 @@ export interface CatalogCompilerOptions extends SnapshotOptions, ListingOptions 
    */
   readonly openDependencies?: (all: readonly OpeningDependency[]) => Promise<DependencySet | undefined>
   /** By default a catalog may define no upstream. */
-  readonly compileUpstream?: UpstreamCompiler
+  readonly compileUpstream?: UpstreamCompiler | undefined
 }
 
 /** Compiles a catalog each time that it is loaded. What has not changed is not compiled again. */

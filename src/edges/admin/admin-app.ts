@@ -13,36 +13,7 @@ import { sendPage } from '../http/pages/page.ts'
 import { readStatus } from './status-facts.ts'
 import { toStatusPage } from './status-page.ts'
 import type { HealthReport } from '../http/readiness.ts'
-
-type TaskQuery = { readonly [K in typeof FILTERS[number]]?: string } & { readonly olderThanMs?: number }
-
-/** The tasks of all owners. Each method rejects if the store is not available. */
-interface AdminTasks {
-  /** Rejects with a RangeError for a cursor that is none. */
-  list (
-    query: TaskQuery, cursor: string | undefined, limit: number
-  ): Promise<{ readonly tasks: readonly object[] }>
-  /** Resolves to `undefined` for an unknown task. */
-  show (id: string): Promise<object | undefined>
-  /** Writes what the handler of the task came to. */
-  record (
-    id: string, options: { readonly trivet: string, readonly hasValues: boolean }
-  ): Promise<AdminChange & { readonly recording?: object }>
-  cancel (id: string): Promise<AdminChange>
-  retry (id: string): Promise<AdminChange>
-}
-
-interface AdminChange {
-  readonly outcome: 'done' | 'refused' | 'unknown'
-  /** Continues "The task". */
-  readonly problem?: string
-  readonly task?: {
-    readonly taskId: string
-    readonly tool?: string
-    readonly requestId?: string
-    readonly subject?: string | undefined
-  }
-}
+import type { OperatedTasks, OperatorChange, TaskQuery } from '../../request/pipeline/served-tasks.ts'
 
 /** What an operator did, or was refused. The id of the task is left out: it opens an anonymous one. */
 interface OperatorAct {
@@ -67,7 +38,8 @@ interface AdminAppDependencies {
   /** Checks every part. */
   health (): Promise<HealthReport>
   readonly metrics: { readonly contentType: string, text (): Promise<string> }
-  readonly tasks: AdminTasks
+  /** Absent if the service has no tasks. */
+  readonly tasks: OperatedTasks | undefined
   /** Whoever has it may change tasks. If it is set, reading tasks needs it too. */
   readonly token: string | undefined
   /** The version of Trivet. */
@@ -116,7 +88,7 @@ export function createAdminApp (dependencies: AdminAppDependencies): FastifyInst
   app.register(async (guarded) => {
     guardTasks(guarded, dependencies)
     registerStatus(guarded, dependencies)
-    registerTasks(guarded, dependencies)
+    if (dependencies.tasks !== undefined) registerTasks(guarded, dependencies, dependencies.tasks)
   })
   return app
 }
@@ -165,13 +137,15 @@ function registerStatus (app: FastifyInstance, dependencies: AdminAppDependencie
   })
 }
 
-function registerTasks (app: FastifyInstance, { tasks, token, version, onAct }: AdminAppDependencies): void {
+function registerTasks (
+  app: FastifyInstance, { token, version, onAct }: AdminAppDependencies, tasks: OperatedTasks
+): void {
   const digest = toDigest(token)
   app.get<{ Querystring: Query }>('/tasks', async ({ query }) => {
     const { cursor, limit, ...filter } = readQuery(query)
     return await tasks.list(filter, cursor, limit)
   })
-  const noteAct = (request: FastifyRequest, action: string, { outcome, task }: AdminChange) => {
+  const noteAct = (request: FastifyRequest, action: string, { outcome, task }: OperatorChange) => {
     const sender = { token: digest?.toString('hex', 0, 4), address: clientAddressOf(request) }
     const subject = { name: task?.tool, owner: task?.subject, requestId: task?.requestId }
     onAct({ outcome: outcome === 'done' ? 'ok' : 'invalid', action, ...sender, ...subject })
@@ -201,7 +175,7 @@ function registerTasks (app: FastifyInstance, { tasks, token, version, onAct }: 
 interface TaskParams { readonly id: string }
 
 function answer (
-  reply: FastifyReply, id: string, { outcome, problem = '' }: AdminChange, body: object | undefined
+  reply: FastifyReply, id: string, { outcome, problem = '' }: OperatorChange, body: object | undefined
 ): object | undefined {
   if (outcome === 'unknown') return refuse(reply, 404, unknown(id))
   return outcome === 'refused' ? refuse(reply, 409, `The task ${problem}`) : body

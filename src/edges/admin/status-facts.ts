@@ -4,16 +4,13 @@ import { clock } from '../../base/time.ts'
 import { messageOf } from '../../base/words.ts'
 import type { HealthReport } from '../http/readiness.ts'
 import { readSamples, sumOf } from './metric-samples.ts'
+import type { OperatedTasks } from '../../request/pipeline/served-tasks.ts'
 import type { ListedTask, StatusFacts } from './status-page.ts'
 
 interface StatusSources {
   health (): Promise<HealthReport>
   readonly metrics: { text (): Promise<string> }
-  readonly tasks: {
-    list (
-      query: object, cursor: string | undefined, limit: number
-    ): Promise<{ readonly tasks: readonly object[] }>
-  }
+  readonly tasks: Pick<OperatedTasks, 'list'> | undefined
   /** Whether requests are traced. */
   readonly isTraced: boolean
 }
@@ -40,7 +37,9 @@ export async function readStatus (
   ])
   const samples = readSamples(text ?? '')
   const hasStuck = (sumOf(samples, 'trivet_tasks_stuck') ?? 0) > 0
-  const stuckTasks = mayList && hasStuck ? await findStuck(tasks).catch(note('Tasks')) ?? [] : []
+  const stuckTasks = mayList && hasStuck && tasks !== undefined
+    ? await findStuck(tasks).catch(note('Tasks')) ?? []
+    : []
   return {
     readAtMs: clock.now(),
     report: report ?? { ready: false, parts: [] },
@@ -53,7 +52,7 @@ export async function readStatus (
 }
 
 /** A task that a replica cannot read has no status, so that no filter finds it. */
-async function findStuck (tasks: StatusSources['tasks']): Promise<ListedTask[]> {
+async function findStuck (tasks: Pick<OperatedTasks, 'list'>): Promise<ListedTask[]> {
   const page = await tasks.list({}, undefined, MAX_TASKS)
   return page.tasks.map((task): ListedTask => ({ ...task }))
     .filter(({ left, isOverdue }) => left !== undefined || isOverdue === true)

@@ -2,11 +2,12 @@
 
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import { StartError } from '../../base/lifecycle.ts'
 import { toWellFormedJson } from '../../base/text.ts'
 import { random } from '../../base/time.ts'
 import { isObject } from '../../platform/protocol/json-rpc.ts'
-import type { ConsoleFile, ConsoleSource } from './console-routes.ts'
+import { consolePathOf, registerConsole, type ConsoleFile, type ConsoleSource } from './console-routes.ts'
 import { CatalogReport, type ServedFacts } from './catalog-report.ts'
 import type { PickedCaller, PickedCallers } from './picked-callers.ts'
 import { toSandbox } from './sandbox.ts'
@@ -49,6 +50,10 @@ export class AuthorConsole implements ConsoleSource {
     this.files = files
     this.#options = options
   }
+
+  get path (): string { return consolePathOf(this.#options.endpoint) }
+
+  register (app: FastifyInstance): void { registerConsole(app, this, this.#options.endpoint) }
 
   /** Called when the service has its tasks, which open after the console. */
   showTasks (readTask: TaskReader): void { this.#readTask = readTask }

@@ -1,8 +1,7 @@
 // The tasks of the service: calls begin them, methods read and change them, the runner continues them.
 
 import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
-import type { Method } from '../../request/pipeline/method.ts'
-import type { TaskFollowers, TaskStarter, ToolRuns } from '../../request/pipeline/seams.ts'
+import type { ServedTasks } from '../../request/pipeline/served-tasks.ts'
 import type { Broadcast } from '../../platform/store/changes/broadcast.ts'
 import { StoreClock } from '../../platform/store/records/due-times.ts'
 import type { StateStore } from '../../platform/store/records/state-store.ts'
@@ -49,22 +48,9 @@ export interface TasksOptions extends Pick<
   readonly auditedArguments: TaskOperatorDependencies['auditedArguments']
 }
 
-export interface Tasks {
-  readonly starter: TaskStarter
-  readonly methods: readonly Method[]
-  readonly followers: TaskFollowers
-  /** What operators see and change. */
+export interface Tasks extends ServedTasks {
   readonly operator: TaskOperator
-  /** What this replica has counted, and the tasks that run here. */
   readonly counts: TaskCounts & { readonly running: number }
-  /** Begins to run due tasks. */
-  start (toolRuns: ToolRuns): void
-  /** Looks for due tasks now. */
-  look (): void
-  /** Runs no further tasks, and ends the waits for those of other replicas. The present runs continue. */
-  stopTaking (): void
-  /** Resolves after the last writes of all runs that have ended. */
-  close (): Promise<void>
 }
 
 export function createTasks (options: TasksOptions): Tasks {

@@ -3,9 +3,14 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry, type Aggregator } from 'prom-client'
 import type { LimitHit } from '../../platform/limits/call-limiter.ts'
 import type { Observer } from '../../request/pipeline/observer.ts'
+import type { OperatedTasks, ServedTasks } from '../../request/pipeline/served-tasks.ts'
 import type { MetricValues } from './added-metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 import { createUpstreamMetrics } from './upstream-metrics.ts'
+
+interface TaskSource extends Pick<ServedTasks, 'counts'> {
+  readonly operator: Pick<OperatedTasks, 'countStuck'>
+}
 
 /** Where the values come from. */
 export interface MetricSources {
@@ -20,27 +25,13 @@ export interface MetricSources {
   }
   /** Checks the state store. Never rejects. */
   isStoreReady (): Promise<boolean>
-  readonly tasks: TaskSource
+  /** Absent if the service has no tasks. */
+  readonly tasks: TaskSource | undefined
   /** Whether changes and messages pass between the replicas. */
   isBroadcastReady (): boolean
   catalog (): CatalogFacts
   /** How many calls run, by upstream. */
   upstreamCalls (): { readonly [upstream: string]: number }
-}
-
-interface TaskSource {
-  readonly counts: {
-    /** How many tasks run on this replica. */
-    readonly running: number
-    /** How often a task was left to other replicas, by reason. */
-    readonly left: { readonly [reason: string]: number }
-    /** How often the work of a task was undone, by outcome. */
-    readonly undos: { readonly [outcome: string]: number }
-    /** How often the loss of a replica was noticed, by how often in a row its task was lost. */
-    readonly losses: { readonly [inARow: number]: number }
-  }
-  /** Counts the tasks that are due and that no replica runs, by reason. */
-  countStuck (): Promise<object>
 }
 
 interface CatalogFacts {
@@ -151,20 +142,23 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
     async (metric) => metric.set(Number(await sources.isStoreReady())), 'min')
   gauge('trivet_broadcast_ready', 'Whether changes and messages pass between this replica and others.', [],
     (metric) => metric.set(Number(sources.isBroadcastReady())), 'min')
-  counter('trivet_tasks_left_total', 'Tasks left to replicas that can run them.', 'reason',
-    () => sources.tasks.counts.left)
-  counter('trivet_undos_total', 'Ended tasks whose work was undone, or could not be.', 'outcome',
-    () => sources.tasks.counts.undos)
-  counter('trivet_task_losses_total', 'Tasks whose replica was lost, by the losses in a row.', 'in_a_row',
-    () => sources.tasks.counts.losses)
-  gauge('trivet_tasks_running', 'Tasks whose handler runs on this replica.', [],
-    (metric) => metric.set(sources.tasks.counts.running))
-  // Of all replicas: each one tells the same. One look at the entries that are due first, and no record.
-  gauge('trivet_tasks_stuck', 'Tasks that are due, and that no replica has run for two leases.', ['reason'],
-    async (metric) => {
-      const stuck = await sources.tasks.countStuck().catch(() => ({}))
-      for (const [reason, count] of Object.entries(stuck)) metric.set({ reason }, Number(count))
-    }, 'max')
+  const { tasks } = sources
+  if (tasks !== undefined) {
+    counter('trivet_tasks_left_total', 'Tasks left to replicas that can run them.', 'reason',
+      () => tasks.counts.left)
+    counter('trivet_undos_total', 'Ended tasks whose work was undone, or could not be.', 'outcome',
+      () => tasks.counts.undos)
+    counter('trivet_task_losses_total', 'Tasks whose replica was lost, by the losses in a row.', 'in_a_row',
+      () => tasks.counts.losses)
+    gauge('trivet_tasks_running', 'Tasks whose handler runs on this replica.', [],
+      (metric) => metric.set(tasks.counts.running))
+    // Of all replicas: each one tells the same. One look at the entries that are due first, and no record.
+    gauge('trivet_tasks_stuck', 'Tasks that are due, and that no replica has run for two leases.', ['reason'],
+      async (metric) => {
+        const stuck = await tasks.operator.countStuck().catch(() => ({}))
+        for (const [reason, count] of Object.entries(stuck)) metric.set({ reason }, Number(count))
+      }, 'max')
+  }
   gauge('trivet_upstream_calls_running', 'Calls of upstreams that run.', ['upstream'], (metric) => {
     for (const [upstream, count] of Object.entries(sources.upstreamCalls())) metric.set({ upstream }, count)
   })

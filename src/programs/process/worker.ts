@@ -1,7 +1,8 @@
 // One of several workers, as its own process sees it: it does what its parent says, and ends with it.
 
 import cluster from 'node:cluster'
-import type { WorkerReports, Workers } from '../../app/own-process.ts'
+import type { WorkerReports } from '../../app/features.ts'
+import type { Workers } from '../../app/own-process.ts'
 import { messageOf } from '../../base/words.ts'
 import type { HealthReport } from '../../edges/http/readiness.ts'
 import { Link } from './link.ts'

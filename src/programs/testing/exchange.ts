@@ -141,7 +141,7 @@ export function createExchange (
     findCause,
     async settleTask (taskId) {
       const endsAt = clock.monotonic() + SETTLE_MS
-      while (clock.monotonic() < endsAt && await isRunning(tasks.operator, taskId)) await timers.pause(2)
+      while (clock.monotonic() < endsAt && await isRunning(tasks, taskId)) await timers.pause(2)
     },
     settleLists: lists.settle,
     close () { isClosed = true }
@@ -151,8 +151,8 @@ export function createExchange (
 /** How long a test waits for a task to sleep, to ask or to end, in milliseconds. */
 const SETTLE_MS = 1000
 
-async function isRunning (operator: Service['tasks']['operator'], taskId: string): Promise<boolean> {
-  const task = await operator.show(taskId)
+async function isRunning (tasks: Service['tasks'], taskId: string): Promise<boolean> {
+  const task = await tasks?.operator.show(taskId)
   return task !== undefined && 'phase' in task && task.phase === 'running'
 }
 

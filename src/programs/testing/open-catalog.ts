@@ -114,7 +114,7 @@ class OpenedCatalog extends CatalogCaller implements TestCatalog {
       throw new RangeError(`advance: ms must be a finite number of at least 0, got ${ms}`)
     }
     this.#tested.move(ms)
-    this.#service.tasks.look()
+    this.#service.tasks?.look()
   }
 
   upstream (upstream: UpstreamDefinition | string): TestUpstream {

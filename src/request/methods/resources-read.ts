@@ -78,7 +78,7 @@ function withDownload (
   { files }: HandlerDependencies
 ): ResourceTooLarge {
   const bytes = match.kind === 'resource' ? match.resource.bytes : undefined
-  const link = bytes && files.linkTo(match.uri, bytes.size, principal)
+  const link = bytes && files?.linkTo(match.uri, bytes.size, principal)
   return link === undefined ? error : error.withLink(link)
 }
 

@@ -29,7 +29,8 @@ export interface SubscriptionsListenDependencies {
   readonly subscriptions: Subscriptions
   readonly openStreams: OpenStreams
   readonly scopeGroups: ScopeGroups
-  readonly taskFollowers: TaskFollowers
+  /** Absent if the service has no tasks. */
+  readonly taskFollowers?: TaskFollowers
   readonly tokenWatch: TokenWatch
   /** The lists that can change while the service runs. */
   readonly changingLists: ReadonlySet<ListName>
@@ -67,7 +68,7 @@ export function subscriptionsListen (dependencies: SubscriptionsListenDependenci
             tokenWatch.add(principal, sink, () => subscriptions.end(subscription))
             if (ownTasks === undefined) return
             const toMessage = (members: string) => taskNotification(id, members)
-            taskFollowers.follow(sender, ownTasks, { sink, toMessage })
+            taskFollowers?.follow(sender, ownTasks, { sink, toMessage })
           }
         }
       }
@@ -79,7 +80,7 @@ export function subscriptionsListen (dependencies: SubscriptionsListenDependenci
           if (hasExpired(principal)) throw tokenExpired()
           openStreams.checkRoom(caller)
           checkSubscribableUris(notifications.resourceSubscriptions ?? [])
-          if (taskIds === undefined) return open()
+          if (taskIds === undefined || taskFollowers === undefined) return open()
           return taskFollowers.findOwn(sender, taskIds, lifetime).then((ownTasks) => {
             openStreams.checkRoom(caller)
             return open(ownTasks)

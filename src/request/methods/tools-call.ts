@@ -11,7 +11,7 @@ import { Type, type Static } from '../../platform/schema/type.ts'
 import type { HandlerDependencies } from '../pipeline/handler-context.ts'
 import { defineMethod, type Method, type Outcome } from '../pipeline/method.ts'
 import { noteHidden, type RequestContext } from '../pipeline/request-context.ts'
-import type { OpenRound, StartingCall } from '../pipeline/seams.ts'
+import type { OpenRound, StartingCall, TaskStarter } from '../pipeline/seams.ts'
 import { runDeduped } from '../pipeline/run-deduped.ts'
 import { openRound, retryParams } from '../pipeline/run-handler.ts'
 import { authorizeCall, runKept, runTool, toErrorResult, TOOLS_CALL } from '../pipeline/run-tool.ts'
@@ -58,9 +58,12 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     const subject = { method: TOOLS_CALL, name: tool.key, args: params.arguments }
     const timeoutMs = tool.timeoutMs ?? dependencies.requestTimeoutMs
     const open: OpenRound = (waiting) => openRound(waiting, subject, params)
-    if (tool.continuesCalls === true) return dependencies.tasks.continue(request, verdict.value, open)
-    if (tool.task !== undefined) {
-      return callKept(tool, params, verdict.value, request, { subject, timeoutMs, open })
+    const { tasks } = dependencies
+    if (tasks !== undefined) {
+      if (tool.continuesCalls === true) return tasks.continue(request, verdict.value, open)
+      if (tool.task !== undefined) {
+        return callKept(tasks, tool, params, verdict.value, request, { subject, timeoutMs, open })
+      }
     }
     const round = open(request)
     const { dedupe, checkOutput, upstreams } = tool
@@ -80,10 +83,9 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
 
   /** Calls a tool whose calls the service may keep. */
   function callKept (
-    tool: CompiledTool, params: CallParams, args: unknown, request: RequestContext,
+    tasks: TaskStarter, tool: CompiledTool, params: CallParams, args: unknown, request: RequestContext,
     { subject, timeoutMs, open }: Keeping
   ): Outcome | Promise<Outcome> {
-    const { tasks } = dependencies
     const call = new KeptCall(tool, params, open)
     const openRunning = (kept: Parameters<typeof openRound>[3]) => (
       { round: openRound(request, subject, params, kept), timeoutMs }

@@ -40,8 +40,10 @@ export interface HandlerDependencies {
   readonly lists: { outdate (): void }
   readonly handles: HandleAccess
   readonly firstAnswers: FirstAnswers
-  readonly tasks: TaskStarter
-  readonly files: FileAccess
+  /** Absent: every call ends with its answer. */
+  readonly tasks?: TaskStarter
+  /** Absent: handlers have no `ctx.files`. */
+  readonly files?: FileAccess
 }
 
 /** @param owner only subscribers with this owner are told. `undefined`: all subscribers. */
@@ -170,7 +172,9 @@ export class HandlerContext implements Context {
 
   get files (): Files {
     const [request, round] = [this.#request, this.#round]
-    return this.#dependencies.files.open({
+    const { files } = this.#dependencies
+    if (files === undefined) throw new TypeError('ctx.files: this service keeps no files')
+    return files.open({
       sender: request.caller,
       round,
       get signal () { return request.lifetime.signal },
@@ -194,7 +198,7 @@ export class HandlerContext implements Context {
   /** The URL of a resource that is a large file. */
   #downloadOf (uri: string): string | undefined {
     const bytes = findBytes(this.#request.view, uri)
-    return bytes && this.#dependencies.files.linkTo(uri, bytes.size, this.principal)
+    return bytes && this.#dependencies.files?.linkTo(uri, bytes.size, this.principal)
   }
 
   ask<const R extends { readonly [key: string]: InputRequest }> (requests: R): Promise<AnswersOf<R>> {

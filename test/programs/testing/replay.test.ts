@@ -64,7 +64,7 @@ async function record (
   const driven: Driven = {
     advance (ms) {
       offset += ms
-      tasks.look()
+      tasks?.look()
     },
     async deploy (next) {
       const before = served.current

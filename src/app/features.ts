@@ -1,0 +1,83 @@
+// What features give to the service. Each has a file here that opens it, and one line that calls that file:
+// without them the service has all the rest.
+
+import type { FastifyInstance } from 'fastify'
+import type { Catalog } from '../catalog/compiled/catalog.ts'
+import type { UpstreamCompiler } from '../catalog/compiled/upstreams/upstream-dependency.ts'
+import type { LoadObserver } from '../catalog/folder/live/live-catalog.ts'
+import type { GuardsDependencies } from '../edges/http/guards.ts'
+import type { HealthReport } from '../edges/http/readiness.ts'
+import type { MetricValues } from '../ops/metrics/added-metrics.ts'
+import type { Authenticator } from '../platform/access/authentication.ts'
+import type { CallLimiter } from '../platform/limits/call-limiter.ts'
+import type { OpenStreams } from '../platform/limits/open-streams.ts'
+import type { Sealer } from '../platform/store/sealing/sealer.ts'
+import type { FileAccess, UpstreamTokens } from '../request/pipeline/seams.ts'
+import type { ServedTasks } from '../request/pipeline/served-tasks.ts'
+
+type ServedCatalog = Pick<Catalog, 'current'>
+
+/** What opens when the state is open. */
+export interface Features {
+  readonly files?: ServedFiles
+  readonly tasks?: ServedTasks
+}
+
+export interface ServedFiles {
+  readonly access: FileAccess
+  /** Adds the routes. Links have the address that the app listens on if no setting has the public URL. */
+  register (app: FastifyInstance, dependencies: GuardsDependencies & RouteLimits): void
+  close (): Promise<void>
+}
+
+/** Limits what a route beside the endpoint takes. */
+export interface RouteLimits {
+  readonly openStreams: OpenStreams
+  readonly limiter: Pick<CallLimiter, 'admitOther'>
+}
+
+export interface ServedUpstreams {
+  readonly compile: UpstreamCompiler
+  /** Called for each call that ends. Replaced when there are metrics. */
+  onCall (upstream: string, outcome: string, seconds: number): void
+  /** How many calls run, by upstream. */
+  readonly running: { readonly [upstream: string]: number }
+  /** Gives the secrets of the service, which are opened after the catalog. */
+  signWith (sealer: Sealer): void
+  /** What tasks keep for the upstreams that their tools name. */
+  taskTokens (catalog: ServedCatalog): UpstreamTokens
+  /** Returns the public keys, as JSON, while the catalog has an upstream that may get JWTs. */
+  readSigningKeys (catalog: ServedCatalog): string | undefined
+}
+
+/** What a worker says to the others. */
+export interface WorkerReports {
+  metrics (): Promise<MetricValues>
+  health (): Promise<HealthReport>
+}
+
+export interface ServedAdmin {
+  /** The app of the admin address. It must listen by itself. */
+  readonly admin?: FastifyInstance
+  /** What the admin address tells, for other workers. */
+  readonly reports?: WorkerReports
+}
+
+/** What a service for an author gets beside its config. */
+export interface AuthorParts {
+  /** Absent if the service checks tokens, or if others reach it. */
+  readonly callers?: Authenticator
+  readonly authorConsole?: AuthorPage
+}
+
+/** What `trivet dev` shows its author in a browser. */
+export interface AuthorPage {
+  /** Where the page is, such as `/console`. */
+  readonly path: string
+  readonly report: LoadObserver
+  /** Takes the log messages of tasks. */
+  readonly taskLog: { add (taskId: string, notification: string): void }
+  /** Called when the service has its tasks, which open after the page. */
+  showTasks (readTask: ServedTasks['operator']['record']): void
+  register (app: FastifyInstance): void
+}
