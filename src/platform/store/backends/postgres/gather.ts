@@ -17,6 +17,8 @@ const MAX_BYTES = 262_144
 const MAX_WAITING = 10_000
 /** An item with less time left is not sent, in milliseconds: its statement could not end in time. */
 const LEAST_MS = 100
+/** The statement that runs is late first, by this time in milliseconds: the next ones then wait for less. */
+const LATER_MS = 5
 
 interface QueueOptions<Item> {
   /** An item rejects after this time, in milliseconds, the wait for its statement included. */
@@ -57,7 +59,7 @@ export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
 ): (item: Item, since?: number) => void {
   const queue = new BoundedQueue<Item>({
     maxSize: maxWaiting,
-    maxWaitMs: deadlineMs,
+    maxWaitMs: deadlineMs + LATER_MS,
     onLate (item) { item.reject(new PostgresError(`PostgreSQL did not answer within ${deadlineMs} ms`)) }
   })
   let isRunning = false
@@ -77,7 +79,7 @@ export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
   async function runAll (): Promise<void> {
     for (;;) {
       // A short deadline leaves most of its time for the wait.
-      queue.dropLate(Math.min(LEAST_MS, deadlineMs / 3))
+      queue.dropLate(Math.min(LEAST_MS, deadlineMs / 3) + LATER_MS)
       const [[, since] = []] = queue
       if (since === undefined) break
       const items = take()
