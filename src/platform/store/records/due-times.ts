@@ -156,6 +156,21 @@ export function readPlace (text: string): number {
   return Number(text)
 }
 
+/** Begins the `next` of a page that names the last entry of the page. */
+const AFTER = 'after:'
+
+/** Reads the entry after which a page begins. Empty for the first page. Throws a RangeError. */
+export function readAfter (from = AFTER): string {
+  if (!from.startsWith(AFTER)) throw new RangeError('this cursor is of no page')
+  return from.slice(AFTER.length)
+}
+
+/** @param entries one more than the limit, if there is another page. */
+export function toPage (entries: readonly DueEntry[], limit: number): DuePage {
+  const last = entries.length > limit ? entries[limit - 1] : undefined
+  return { entries: entries.slice(0, limit), next: last && AFTER + last.entry }
+}
+
 /** @param next when the next entry is due, in milliseconds since the epoch. */
 export function toTaken (entries: readonly string[], next: number | undefined, now: number): TakenEntries {
   return { entries, nextInMs: next === undefined ? undefined : Math.max(0, next - now), now }

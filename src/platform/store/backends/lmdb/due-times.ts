@@ -1,7 +1,7 @@
 // Due times in LMDB. Processes that share the folder share them.
 
 import type { Database } from 'lmdb'
-import { toTaken, type DueEntry, type DueTimes } from '../../records/due-times.ts'
+import { readAfter, toPage, toTaken, type DueEntry, type DueTimes } from '../../records/due-times.ts'
 import type { DueKey } from './folder.ts'
 import { fromNumbers } from './record.ts'
 import type { Transactions } from './transactions.ts'
@@ -15,8 +15,6 @@ interface DueTimesDependencies {
 const NOTHING = Buffer.alloc(0)
 /** The length of an entry's value, in bytes. */
 const TWO_NUMBERS = 16
-/** Begins the `next` of a page. The last entry of the page follows. */
-const AFTER = 'after:'
 
 export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDependencies): DueTimes {
   function remove (entry: string): void {
@@ -82,9 +80,8 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
     peek: async (limit, withinMs) => transactions.read(
       () => find(limit, now() + withinMs).map(({ entry }) => toEntry(entry))
     ),
-    async list (from = AFTER, limit) {
-      if (!from.startsWith(AFTER)) throw new RangeError('this cursor is of no page')
-      const last = from.slice(AFTER.length)
+    async list (from, limit) {
+      const last = readAfter(from)
       return transactions.read(() => {
         const range = times.getKeys({
           start: ['entry', last],
@@ -92,9 +89,7 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
           end: ['time', 0, ''],
           limit: limit + 1
         })
-        const names = [...range].flatMap(([kind, name]) => kind === 'entry' ? [name] : [])
-        const entries = names.slice(0, limit).map(toEntry)
-        return { entries, next: names.length > limit ? `${AFTER}${names[limit - 1]}` : undefined }
+        return toPage([...range].flatMap(([kind, name]) => kind === 'entry' ? [toEntry(name)] : []), limit)
       })
     }
   }

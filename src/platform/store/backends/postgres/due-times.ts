@@ -1,15 +1,12 @@
 // Due times in PostgreSQL: one table, by the clock of the server.
 
-import { toTaken, type DueEntry, type DueTimes } from '../../records/due-times.ts'
+import { readAfter, toPage, toTaken, type DueEntry, type DueTimes } from '../../records/due-times.ts'
 import { gatherTurns, type Waiter } from './gather.ts'
 import { throwAsUnavailable } from './postgres-error.ts'
 import type { SchemaNames } from './schema/schema.ts'
 import {
   NOW_MS, readNumber, readText, toStatement, type AnswerRow, type StatementRunner
 } from './statement.ts'
-
-/** Begins the `next` of a page. The last entry of the page follows. */
-const AFTER = 'after:'
 
 interface DueChange extends Waiter<number> {
   readonly entry: string
@@ -68,10 +65,10 @@ function createStatements ({ dueTimes }: SchemaNames) {
       SELECT entry, due_at - now, generation FROM ${dueTimes}, clock
       WHERE due_at <= (SELECT now + $2::bigint FROM clock) ORDER BY due_at LIMIT $1
     `),
-    /** The last entry of the page before, or null, and the most entries. Returns rows of an entry. */
+    /** The last entry of the page before, or an empty text, and the most entries. Returns rows. */
     list: toStatement(`
       SELECT entry, due_at - ${NOW_MS}, generation FROM ${dueTimes}
-      WHERE $1::text IS NULL OR entry > $1 ORDER BY entry LIMIT $2
+      WHERE entry > $1 ORDER BY entry LIMIT $2
     `)
   }
 }
@@ -116,13 +113,7 @@ export function createPostgresDueTimes (runner: StatementRunner, names: SchemaNa
       return toTaken(taken, next === null ? undefined : readNumber(next), time)
     },
     peek: async (limit, withinMs) => (await run('peek', limit, Math.ceil(withinMs))).map(readEntry),
-    async list (from, limit) {
-      if (from?.startsWith(AFTER) === false) throw new RangeError('this cursor is of no page')
-      const rows = await run('list', from?.slice(AFTER.length) ?? null, limit + 1)
-      const entries = rows.slice(0, limit).map(readEntry)
-      const last = entries.at(-1)
-      return { entries, next: rows.length > limit && last !== undefined ? AFTER + last.entry : undefined }
-    }
+    list: async (from, limit) => toPage((await run('list', readAfter(from), limit + 1)).map(readEntry), limit)
   }
 }
 

@@ -1,11 +1,11 @@
 import { runWithin, unlessAborted } from '../../../../base/deadline.ts'
 import { createOutageLog } from '../../../../base/outage-log.ts'
 import { retry, retryFor } from '../../../../base/retry.ts'
-import { messageOf } from '../../../../base/words.ts'
 import { createLocalCallCounter } from '../../../limits/local-call-counter.ts'
 import { EVENT_LOG_LIMITS } from '../../changes/event-log.ts'
 import { START_RETRY, START_WAIT_MS } from '../../records/start-wait.ts'
 import { toOpenedBackend, type BackendOptions, type OpenBackend } from '../backend.ts'
+import { toPlaces, toStartError } from '../server-address.ts'
 import { readPostgresUrl, type PostgresAddress } from './connections/address.ts'
 import { openPostgresBroadcast } from './broadcast.ts'
 import { createPostgresCallCounter } from './call-counter.ts'
@@ -144,7 +144,5 @@ async function connectFirst (target: PostgresTarget, stop: AbortSignal): Promise
 }
 
 function unreachableError ({ hosts }: PostgresAddress, cause: PostgresError): Error {
-  const places = hosts.map(({ host, port }) => `${host}:${port}`).join(', ')
-  const problem = `no PostgreSQL can be used at ${places} (${messageOf(cause)})`
-  return new Error(`TRIVET_STATE_URL: ${problem}. Start it, or correct the setting`, { cause })
+  return toStartError(`no PostgreSQL can be used at ${toPlaces(hosts)}`, cause)
 }

@@ -1,21 +1,15 @@
 // Errors of PostgreSQL and of its driver that are safe to log. Their details contain records.
 
+import { codeOf } from '../../../../base/words.ts'
+import { DriverError } from '../driver-error.ts'
 import { StoreUnavailable } from '../../records/state-store.ts'
 
-/** Has the message without data, and the stack frames. */
-export class PostgresError extends Error {
-  /** An SQLSTATE of five letters or digits, or a code of Node.js such as ECONNREFUSED. */
-  declare code?: string
-
-  constructor (message: string, code?: unknown) {
-    super(message)
-    this.name = 'PostgresError'
-    if (typeof code === 'string') this.code = code
-  }
+/** Its code is an SQLSTATE of five letters or digits, or one of Node.js. */
+export class PostgresError extends DriverError {
+  override readonly name = 'PostgresError'
 }
 
 const QUOTED = /'[^']*'|"[^"]*"/g
-const FRAME = /^\s+at /
 /** The codes of errors whose messages quote what was sent: those of data and of constraints. */
 const QUOTES_DATA = /^2[23]...$/
 /**
@@ -37,15 +31,12 @@ export function throwAsUnavailable (error: unknown): never {
 export function toPostgresError (error: unknown): PostgresError {
   if (error instanceof PostgresError) return error
   if (!(error instanceof Error)) return new PostgresError('the driver threw a value that is not an error')
-  const code = 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   const message = error instanceof AggregateError
     ? error.errors.map((one) => toPostgresError(one).message).join(', ')
     : error.message
   const isQuoting = typeof code === 'string' && QUOTES_DATA.test(code)
-  const postgresError = new PostgresError(isQuoting ? message.replaceAll(QUOTED, '…') : message, code)
-  const frames = (error.stack ?? '').split('\n').filter((line) => FRAME.test(line))
-  postgresError.stack = [`${postgresError.name}: ${postgresError.message}`, ...frames].join('\n')
-  return postgresError
+  return new PostgresError(isQuoting ? message.replaceAll(QUOTED, '…') : message, code).withFramesOf(error)
 }
 
 /** Whether the statement, or its data, is wrong. It has changed nothing then. */

@@ -1,7 +1,8 @@
 // Records in PostgreSQL: a row for each.
 
-import { StoreUnavailable, type StateStore } from '../../records/state-store.ts'
+import type { StateStore } from '../../records/state-store.ts'
 import { PROBE_NAME, probeWrites } from '../../records/write-probe.ts'
+import { CallsUnderWay } from '../calls-under-way.ts'
 import { createCreations } from './creations.ts'
 import { PostgresError, throwAsUnavailable } from './postgres-error.ts'
 import { createRecordStatements } from './record-statements.ts'
@@ -20,15 +21,8 @@ export function openPostgresStateStore (runner: StatementRunner, names: SchemaNa
   const creations = createCreations(runner, statements)
   const reads = createReads(runner, statements)
   const replacements = createReplacements(runner, statements)
-  const underWay = new Set<Promise<unknown>>()
-  let isClosed = false
-
-  async function attempt<T> (work: () => Promise<T>): Promise<T> {
-    if (isClosed) throw new StoreUnavailable(new Error('the store is closed'))
-    const promise = work()
-    underWay.add(promise)
-    return await promise.catch(throwAsUnavailable).finally(() => { underWay.delete(promise) })
-  }
+  const calls = new CallsUnderWay(throwAsUnavailable)
+  const attempt = calls.run
 
   const store: StateStore = {
     create: async (key, value, lifetime, limit) => await attempt(
@@ -62,10 +56,7 @@ export function openPostgresStateStore (runner: StatementRunner, names: SchemaNa
       })
       await probeWrites(store, PROBE_KEY)
     },
-    async close () {
-      isClosed = true
-      await Promise.allSettled(underWay)
-    }
+    close: async () => await calls.close()
   }
   return store
 }

@@ -1,11 +1,13 @@
 // Reads the hosts and the credentials of Redis from TRIVET_STATE_URL.
 
+import { isPort, readHost, type ServerHost } from '../server-address.ts'
+
 export interface RedisAddress {
   readonly kind: 'single' | 'sentinel' | 'cluster'
   readonly isTls: boolean
   readonly username?: string
   readonly password?: string
-  readonly hosts: ReadonlyArray<{ readonly host: string, readonly port: number }>
+  readonly hosts: readonly ServerHost[]
   /** The name of the master at the Sentinels. Empty for the other kinds. */
   readonly master: string
   readonly db: number
@@ -16,14 +18,13 @@ const FORMS = 'redis://[user:password@]host[:port][/db], ' +
   'redis+cluster://[user:password@]host[:port],…, ' +
   'each with rediss for TLS, and with special characters of a password percent-encoded'
 const URL_FORM = /^redis(s)?(?:\+(sentinel|cluster))?:\/\/(?:([^/@]*)@)?([^/@?#]+)(?:\/([^?#]*))?$/
-const HOST_FORM = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i
 
 /** Throws an Error that says what the URL must be. The error never contains the URL, which has a password. */
 export function readRedisUrl (url: string): RedisAddress {
   const [, tls, kind = 'single', credentials, hostList = '', path = ''] = URL_FORM.exec(url) ?? []
   if (hostList === '') throw badUrl('it is none of these')
   if (kind !== 'single' && kind !== 'sentinel' && kind !== 'cluster') throw badUrl('it is none of these')
-  const hosts = hostList.split(',').map((text) => readHost(text, kind === 'sentinel' ? '26379' : '6379'))
+  const hosts = hostList.split(',').map((text) => readServer(text, kind === 'sentinel' ? 26_379 : 6379))
   if (kind === 'single' && hosts.length > 1) {
     throw badUrl('more than one host needs redis+sentinel or redis+cluster')
   }
@@ -38,13 +39,10 @@ export function readRedisUrl (url: string): RedisAddress {
   return { kind, isTls: tls !== undefined, ...readCredentials(credentials), hosts, master, db: Number(db) }
 }
 
-function readHost (text: string, defaultPort: string): RedisAddress['hosts'][number] {
-  const [, bracketed, plain, port = defaultPort] = HOST_FORM.exec(text) ?? []
-  const host = bracketed ?? plain
-  if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
-    throw badUrl('each host must be a name or an address, with a port from 1 to 65535 or none')
-  }
-  return { host, port: Number(port) }
+function readServer (text: string, defaultPort: number): ServerHost {
+  const server = readHost(text, defaultPort)
+  if (server !== undefined && isPort(server.port)) return server
+  throw badUrl('each host must be a name or an address, with a port from 1 to 65535 or none')
 }
 
 function readCredentials (text: string | undefined): Pick<RedisAddress, 'username' | 'password'> {

@@ -1,12 +1,11 @@
-// The call counter of all replicas. While Redis is away, each replica counts its own calls: those that Redis
-// admitted count too, so a replica never admits more than the rate.
+// The call counter of all replicas, in Redis.
 
-import { hash } from 'node:crypto'
 import { withinDeadline } from '../../../../base/deadline.ts'
 import { clock } from '../../../../base/time.ts'
-import { PARTS, type CallCounter, type CountedRate, type UsedRate } from '../../../limits/call-counter.ts'
+import { PARTS, type CallCounter } from '../../../limits/call-counter.ts'
 import type { LocalCallCounter } from '../../../limits/local-call-counter.ts'
-import { toRedisError } from './redis-error.ts'
+import { COUNT_MS, createSharedCallCounter, toSharedKey, type UsedPlace } from '../shared-call-counter.ts'
+import { throwRedisError } from './redis-error.ts'
 import { COUNT, runScript, type ScriptRunner } from './scripts.ts'
 
 interface RedisCallCounterOptions {
@@ -18,41 +17,27 @@ interface RedisCallCounterOptions {
   onError (error: unknown): void
 }
 
-/**
- * How long a call may wait for its count, in milliseconds. Much shorter than the timeout of a command: the
- * tool may then wait for its state, and fails within two seconds all the same.
- */
-const DEADLINE_MS = 300
 /** A process that is busy reads the answers of Redis late. It waits again, this many times at most. */
 const MAX_WAITS = 5
 /** A timer that fires this much late tells of a busy process, in milliseconds. */
 const BUSY_MS = 20
 
 class CountedLate extends Error {}
-const toLateError = () => new CountedLate(`calls were not counted within ${DEADLINE_MS} ms`)
+const toLateError = () => new CountedLate(`calls were not counted within ${COUNT_MS} ms`)
 
 export function createRedisCallCounter (
   client: ScriptRunner, { prefix, local, onError }: RedisCallCounterOptions
 ): CallCounter {
-  // All keys are on one node of a cluster: a call is counted for all of its rates or for none. The key is a
-  // hash, because it may have an address.
-  const toKey = ({ key }: CountedRate) =>
-    `${prefix}:{calls}:${hash('sha256', key, 'base64url')}`
-
-  return {
-    async count (rates) {
-      try {
-        const args = rates.flatMap(({ calls, perMs }) => [calls, perMs / PARTS])
-        const counting = runScript(client, COUNT, rates.map(toKey), args)
-        const used = readUsed(await whileBusy(counting), rates)
-        if (used === undefined) local.note(rates)
-        return used
-      } catch (error) {
-        onError(toRedisError(error))
-        return local.count(rates)
-      }
+  return createSharedCallCounter({
+    local,
+    onError,
+    async ask (rates) {
+      // All keys are on one node of a cluster: a call is counted for all of its rates or for none.
+      const keys = rates.map((rate) => `${prefix}:{calls}:${toSharedKey(rate)}`)
+      const args = rates.flatMap(({ calls, perMs }) => [calls, perMs / PARTS])
+      return await whileBusy(runScript(client, COUNT, keys, args)).then(readUsed).catch(throwRedisError)
     }
-  }
+  })
 }
 
 /** Does not take the process's own delay for silence of Redis: each replica would admit the whole rate. */
@@ -60,9 +45,9 @@ async function whileBusy<T> (counting: Promise<T>): Promise<T> {
   for (let waits = 1; ; waits++) {
     const begunAt = clock.monotonic()
     try {
-      return await withinDeadline(counting, DEADLINE_MS, toLateError)
+      return await withinDeadline(counting, COUNT_MS, toLateError)
     } catch (error) {
-      const delayMs = clock.monotonic() - begunAt - DEADLINE_MS
+      const delayMs = clock.monotonic() - begunAt - COUNT_MS
       if (!(error instanceof CountedLate) || delayMs < BUSY_MS || waits === MAX_WAITS) throw error
     }
   }
@@ -75,12 +60,9 @@ export function loadCount (client: ScriptRunner, prefix: string): void {
   runScript(client, COUNT, [`${prefix}:{calls}:`], [1, 1]).catch(() => {})
 }
 
-function readUsed<R extends CountedRate> (reply: unknown, rates: readonly R[]): UsedRate<R> | undefined {
+function readUsed (reply: unknown): UsedPlace | undefined {
   if (reply === null) return undefined
-  const [at, waitMs]: unknown[] = Array.isArray(reply) ? reply : []
-  const rate = typeof at === 'number' ? rates[at] : undefined
-  if (rate === undefined || typeof waitMs !== 'number') {
-    throw new TypeError('the answer of Redis is no used rate')
-  }
-  return { rate, waitMs }
+  const [place, waitMs]: unknown[] = Array.isArray(reply) ? reply : []
+  if (typeof place === 'number' && typeof waitMs === 'number') return { place, waitMs }
+  throw new TypeError('the answer of Redis is no used rate')
 }

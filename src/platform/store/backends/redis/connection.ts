@@ -3,25 +3,18 @@
 
 import { isIP } from 'node:net'
 import { Cluster, Redis, type Command } from 'ioredis'
-import { clock, random, timers } from '../../../../base/time.ts'
+import { random, timers } from '../../../../base/time.ts'
 import { messageOf, toError } from '../../../../base/words.ts'
+import { AnswerTime, ANSWER_MS } from '../answer-time.ts'
+import { toPlaces, toStartError } from '../server-address.ts'
 import { readRedisUrl, type RedisAddress } from './address.ts'
 import { ClusterSubscriber } from './cluster-subscriber.ts'
 import { isNotConnected, RedisError, toRedisError } from './redis-error.ts'
 import { isNamedByMost } from './sentinel-votes.ts'
-import { assertVersion, findCauses, toPlaces, toStartError } from './start-errors.ts'
+import { assertVersion, findCauses } from './start-errors.ts'
 
 type RedisClient = Redis | Cluster
 type Client = RedisClient | ClusterSubscriber
-
-/** A command without an answer rejects after this time. */
-export const COMMAND_TIMEOUT_MS = 1400
-/**
- * After such a command the next ones wait for this time only, until one is answered or SHORT_FOR_MS have
- * passed. A call that sends several commands one after the other so fails within two seconds.
- */
-const SHORT_TIMEOUT_MS = 300
-const SHORT_FOR_MS = 2000
 
 interface RedisConnectionOptions {
   /** Called with each error of a connection, so after each failed attempt to connect. */
@@ -79,7 +72,7 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions) {
       try {
         await Promise.all(clients.map(async (client) => await connect(client, deadlineMs)))
       } catch {
-        const problem = `no Redis is reachable at ${toPlaces(address)} within ${deadlineMs} ms`
+        const problem = `no Redis is reachable at ${toPlaces(address.hosts)} within ${deadlineMs} ms`
         const cause = lastError ?? new Error('it does not answer')
         const causes = address.kind === 'single' ? [] : await findCauses(address)
         if (causes.length < address.hosts.length) causes.push(cause.message)
@@ -91,7 +84,7 @@ export function openRedis (url: string, { onError }: RedisConnectionOptions) {
     toUnreachable (error: unknown): Error {
       const { cause } = toError(error)
       const reason = cause instanceof RedisError ? cause : lastError ?? toError(cause)
-      return toStartError(`Redis at ${toPlaces(address)}: ${messageOf(error)}`, reason)
+      return toStartError(`Redis at ${toPlaces(address.hosts)}: ${messageOf(error)}`, reason)
     },
     /** Idempotent. Commands in progress reject. */
     async close (): Promise<void> { await Promise.all(clients.map(disconnect)) }
@@ -120,7 +113,7 @@ function createClient (address: RedisAddress, purpose: Purpose): RedisClient {
     sentinels: [...hosts],
     name: master,
     sentinelRetryStrategy: toRetryDelay,
-    sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
+    sentinelCommandTimeout: ANSWER_MS,
     // Sentinels get the same password. A Sentinel without a password accepts any.
     ...(address.password !== undefined && { sentinelPassword: address.password }),
     ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true })
@@ -263,22 +256,22 @@ class DeadlineCluster extends Cluster {
  * the event loop it would refuse commands whose answers have arrived.
  */
 class Deadlines {
-  #shortUntil = 0
+  readonly #time = new AnswerTime()
 
   set (command: Command): void {
-    const isShort = clock.monotonic() < this.#shortUntil
+    const { ms } = this.#time
     const timer = timers.setTimeout(() => {
       // Sockets are read before this runs.
       setImmediate(() => {
         if (command.isSettled) return
-        if (!isShort) this.#shortUntil = clock.monotonic() + SHORT_FOR_MS
+        if (ms === ANSWER_MS) this.#time.noteSilence()
         command.reject(new Error('Command timed out'))
       })
-    }, isShort ? SHORT_TIMEOUT_MS : COMMAND_TIMEOUT_MS)
+    }, ms)
     command.promise.then(
       () => {
         timers.clear(timer)
-        this.#shortUntil = 0
+        this.#time.noteAnswer()
       },
       () => { timers.clear(timer) }
     )

@@ -1,19 +1,15 @@
 // Removes sent data from errors of the driver. The driver's errors contain the arguments of commands:
 // records, session ids, passwords.
 
+import { codeOf } from '../../../../base/words.ts'
+import { DriverError } from '../driver-error.ts'
 import { StoreUnavailable } from '../../records/state-store.ts'
 
-/** An error of the driver that is safe to log: it has the message without arguments, and the stack frames. */
-export class RedisError extends Error {
+/** Has the message without arguments. */
+export class RedisError extends DriverError {
+  override readonly name = 'RedisError'
   /** The name of the command that failed. Absent if no command was sent. */
   declare command?: string
-  /** A code of Node, such as ECONNREFUSED. */
-  declare code?: string
-
-  constructor (message: string) {
-    super(message)
-    this.name = 'RedisError'
-  }
 }
 
 /** An error of Redis contains at most 128 bytes of an argument. */
@@ -21,7 +17,6 @@ const REPEATED_BYTES = 128
 /** Shorter arguments may occur in a message by chance. */
 const MIN_LENGTH = 3
 const QUOTED = /'[^']*'|`[^`]*`|"[^"]*"/g
-const FRAME = /^\s+at /
 
 const NOT_CONNECTED = 'Redis is not connected'
 /** What operators read instead: the driver names its own options, and Redis those of clients. */
@@ -44,11 +39,9 @@ export function toRedisError (error: unknown): RedisError {
   if (error instanceof RedisError) return error
   if (!(error instanceof Error)) return new RedisError('the driver threw a value that is not an error')
   const { name, args } = readCommand(error)
-  const redisError = new RedisError(withoutArguments(readMessage(error), args))
-  const frames = (error.stack ?? '').split('\n').filter((line) => FRAME.test(line))
-  redisError.stack = [`${redisError.name}: ${redisError.message}`, ...frames].join('\n')
+  const message = withoutArguments(readMessage(error), args)
+  const redisError = new RedisError(message, codeOf(error)).withFramesOf(error)
   if (typeof name === 'string') redisError.command = name
-  if ('code' in error && typeof error.code === 'string') redisError.code = error.code
   return redisError
 }
 

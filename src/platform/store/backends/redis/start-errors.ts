@@ -1,19 +1,10 @@
 // What operators read when a start ends because of Redis.
 
 import { connect } from 'node:net'
+import { toPlaces, type ServerHost } from '../server-address.ts'
 import type { RedisAddress } from './address.ts'
 import { toRedisError } from './redis-error.ts'
 import type { CommandRunner } from './scripts.ts'
-
-export function toPlaces ({ hosts }: RedisAddress): string {
-  return hosts.map(({ host, port }) => `${host}:${port}`).join(', ')
-}
-
-/** @param reasons why, for operators. The message of the cause by default. */
-export function toStartError (problem: string, cause: Error, reasons = [cause.message]): Error {
-  const advice = 'Start it, or correct the setting'
-  return new Error(`TRIVET_STATE_URL: ${problem} (${reasons.join(', ')}). ${advice}`, { cause })
-}
 
 const PROBE_MS = 1000
 
@@ -26,7 +17,7 @@ export async function findCauses ({ hosts }: RedisAddress): Promise<string[]> {
   return causes.filter((cause) => cause !== undefined)
 }
 
-async function findCause ({ host, port }: RedisAddress['hosts'][number]): Promise<string | undefined> {
+async function findCause ({ host, port }: ServerHost): Promise<string | undefined> {
   const socket = connect({ host, port, timeout: PROBE_MS })
   return await new Promise<string | undefined>((resolve) => {
     socket.on('connect', () => resolve(undefined))
@@ -44,6 +35,6 @@ export async function assertVersion (commands: CommandRunner, address: RedisAddr
   const [, version = '', major] = /redis_version:((\d+)[\d.]*)/.exec(info) ?? []
   const oldest = OLDEST_VERSIONS[address.kind]
   if (major === undefined || Number(major) >= oldest) return
-  throw new Error(`TRIVET_STATE_URL: the Redis at ${toPlaces(address)} has version ${version}. Version ` +
-    `${oldest} or later is needed`)
+  throw new Error(`TRIVET_STATE_URL: the Redis at ${toPlaces(address.hosts)} has version ${version}. ` +
+    `Version ${oldest} or later is needed`)
 }

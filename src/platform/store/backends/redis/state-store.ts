@@ -2,10 +2,9 @@
 
 import type { Writable } from 'node:stream'
 import { random } from '../../../../base/time.ts'
-import {
-  StoreUnavailable, type StateKey, type StateRecord, type StateStore
-} from '../../records/state-store.ts'
+import type { StateKey, StateRecord, StateStore } from '../../records/state-store.ts'
 import { PROBE_NAME, probeWrites } from '../../records/write-probe.ts'
+import { CallsUnderWay } from '../calls-under-way.ts'
 import { throwUnavailable } from './redis-error.ts'
 import type { ReplicaAcks } from './replica-acks.ts'
 import {
@@ -35,8 +34,8 @@ interface RedisStateStoreOptions {
 export function openRedisStateStore (
   client: RedisCommands, { prefix, acks, findProbeOwners = () => [PROBE_NAME] }: RedisStateStoreOptions
 ): StateStore {
-  const underWay = new Set<Promise<unknown>>()
-  let closed = false
+  const calls = new CallsUnderWay(throwUnavailable)
+  const attempt = calls.run
   let isCorked = false
 
   /**
@@ -51,14 +50,6 @@ export function openRedisStateStore (
       isCorked = false
       stream.uncork()
     })
-  }
-
-  /** Turns all errors of the connection and of Redis into a StoreUnavailable. */
-  async function attempt<T> (work: () => Promise<T>): Promise<T> {
-    if (closed) throw new StoreUnavailable(new Error('the store is closed'))
-    const promise = work()
-    underWay.add(promise)
-    return await promise.catch(throwUnavailable).finally(() => { underWay.delete(promise) })
   }
 
   const look = (script: Script) => async (key: StateKey) => await attempt(async () => {
@@ -120,10 +111,7 @@ export function openRedisStateStore (
         await probeWrites(store, { owner, name: PROBE_NAME })
       }))
     },
-    async close () {
-      closed = true
-      await Promise.allSettled(underWay)
-    }
+    close: async () => await calls.close()
   }
   return store
 }

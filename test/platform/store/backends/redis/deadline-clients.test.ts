@@ -1,5 +1,6 @@
 import t from 'tap'
-import { COMMAND_TIMEOUT_MS, openRedis } from '../../../../../src/platform/store/backends/redis/connection.ts'
+import { ANSWER_MS } from '../../../../../src/platform/store/backends/answer-time.ts'
+import { openRedis } from '../../../../../src/platform/store/backends/redis/connection.ts'
 import { until } from '../../../../helpers/deadline.ts'
 import { hasRedisServer, startRedisServer } from '../../../../servers/redis-server.ts'
 
@@ -15,7 +16,7 @@ if (hasRedisServer(t)) {
     t.teardown(async () => await redis.close())
     await redis.ready(5000)
     const answer = redis.commands.ping()
-    block(COMMAND_TIMEOUT_MS + 300)
+    block(ANSWER_MS + 300)
     t.equal(await answer, 'PONG')
     freeze()
     await t.rejects(redis.commands.ping(), { message: 'Command timed out' })
@@ -33,12 +34,12 @@ if (hasRedisServer(t)) {
     freeze()
     const first = await took()
     const next = await took()
-    t.ok(first >= COMMAND_TIMEOUT_MS - 5, `the first waits for ${first} ms`)
-    t.ok(next < COMMAND_TIMEOUT_MS - 200, `the next waits for ${next} ms`)
+    t.ok(first >= ANSWER_MS - 5, `the first waits for ${first} ms`)
+    t.ok(next < ANSWER_MS - 200, `the next waits for ${next} ms`)
     thaw()
     await until(async () => await redis.commands.ping().then(() => true, () => false), 'an answer')
     freeze()
     const later = await took()
-    t.ok(later >= COMMAND_TIMEOUT_MS - 5, `after an answer one waits for ${later} ms`)
+    t.ok(later >= ANSWER_MS - 5, `after an answer one waits for ${later} ms`)
   })
 }

@@ -1,19 +1,15 @@
 // Reads the hosts, the credentials and the rules of TLS from TRIVET_STATE_URL, as libpq means them.
 // https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
 
+import { isPort, readHost, type ServerHost } from '../../server-address.ts'
+
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 
 export type SslMode = typeof SSL_MODES[number]
 
-export interface PostgresHost {
-  /** A name, an address, or the folder of a Unix socket. */
-  readonly host: string
-  readonly port: number
-}
-
 export interface PostgresAddress {
-  /** Tried in this order. The first one that takes writes is used. */
-  readonly hosts: readonly PostgresHost[]
+  /** Tried in this order. The first one that takes writes is used. A host may be the folder of a socket. */
+  readonly hosts: readonly ServerHost[]
   readonly user: string
   readonly password: string
   /** The path of a file that has the password if the URL has none. */
@@ -27,7 +23,6 @@ export interface PostgresAddress {
 const FORM = 'postgres://user[:password]@host[:port][,host…]/database[?sslmode=verify-full&sslrootcert=FILE], ' +
   'with special characters of a password percent-encoded'
 const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^/@?]*)@)?([^/@?#]*)(?:\/([^/?#]*))?(?:\?([^#]*))?$/
-const HOST_FORM = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i
 const PARAMETERS = [
   'host', 'port', 'passfile', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'target_session_attrs'
 ]
@@ -60,28 +55,25 @@ export function readPostgresUrl (url: string): PostgresAddress {
   }
 }
 
-function readHosts (list: string, parameters: ReadonlyMap<string, string>): PostgresHost[] {
+function readHosts (list: string, parameters: ReadonlyMap<string, string>): ServerHost[] {
   const folders = parameters.get('host')
   if (list !== '' && folders !== undefined) throw badUrl('it has hosts before the path and in host')
   if (list === '' && folders === undefined) throw badUrl('the host is missing')
-  const port = readPort(parameters.get('port') ?? String(DEFAULT_PORT))
+  const portText = parameters.get('port') ?? String(DEFAULT_PORT)
+  const port = checkPort(/^\d+$/.test(portText) ? Number(portText) : 0)
   return (folders ?? list).split(',').map((text) => {
     // A Unix socket.
     if (folders !== undefined && text.startsWith('/')) return { host: text, port }
-    const [, bracketed, plain, own] = HOST_FORM.exec(text) ?? []
-    const host = bracketed ?? plain
-    if (host === undefined) {
+    const server = readHost(text, port)
+    if (server === undefined) {
       throw badUrl('each host must be a name or an address; the folder of a socket goes into ?host=')
     }
-    return { host, port: own === undefined ? port : readPort(own) }
+    return { ...server, port: checkPort(server.port) }
   })
 }
 
-function readPort (text: string): number {
-  const port = Number(text)
-  if (!/^\d{1,5}$/.test(text) || port < 1 || port > 65_535) {
-    throw badUrl('a port must be from 1 to 65535')
-  }
+function checkPort (port: number): number {
+  if (!isPort(port)) throw badUrl('a port must be from 1 to 65535')
   return port
 }
 

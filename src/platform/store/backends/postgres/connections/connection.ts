@@ -4,7 +4,8 @@ import { connect as connectSocket, Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import { Client } from 'pg'
 import { withinDeadline } from '../../../../../base/deadline.ts'
-import type { PostgresAddress, PostgresHost } from './address.ts'
+import type { ServerHost } from '../../server-address.ts'
+import type { PostgresAddress } from './address.ts'
 import { readPassFile } from './pass-file.ts'
 import { hasCode, PostgresError, toPostgresError } from '../postgres-error.ts'
 import {
@@ -57,7 +58,7 @@ export async function connect (target: PostgresTarget): Promise<Connection> {
   throw new PostgresError(errors.map(({ message }) => message).join(', '), first?.code)
 }
 
-async function connectTo (target: PostgresTarget, place: PostgresHost): Promise<Connection> {
+async function connectTo (target: PostgresTarget, place: ServerHost): Promise<Connection> {
   const connection = await openAdapted(target, place)
   try {
     const finding = connection.runText(FIND_STATE)
@@ -74,7 +75,7 @@ async function connectTo (target: PostgresTarget, place: PostgresHost): Promise<
 }
 
 /** Does without what the server refuses. */
-async function openAdapted (target: PostgresTarget, place: PostgresHost): Promise<PostgresConnection> {
+async function openAdapted (target: PostgresTarget, place: ServerHost): Promise<PostgresConnection> {
   const mayDoWithoutTls = target.address.sslMode === 'prefer'
   // A Unix socket needs no TLS. libpq uses none there either.
   let tls = place.host.startsWith('/') ? undefined : target.tls
@@ -103,7 +104,7 @@ const isRefusedSetting = (error: unknown) => hasCode(error, '08P01') &&
 const isWithoutTls = (error: unknown) => error instanceof Error && /does not support SSL/.test(error.message)
 
 async function openConnection (
-  target: PostgresTarget, { host, port }: PostgresHost, tls: ConnectionOptions | undefined
+  target: PostgresTarget, { host, port }: ServerHost, tls: ConnectionOptions | undefined
 ): Promise<PostgresConnection> {
   const { user, password, passFile, database } = target.address
   const socket = new Socket()

@@ -3,7 +3,8 @@
 
 import { readPlainFile } from '../../../../../base/file-system.ts'
 import { codeOf, messageOf } from '../../../../../base/words.ts'
-import type { PostgresAddress, PostgresHost } from './address.ts'
+import type { ServerHost } from '../../server-address.ts'
+import type { PostgresAddress } from './address.ts'
 import { PostgresError } from '../postgres-error.ts'
 
 /** A colon or a backslash within a field has a backslash before it. */
@@ -14,7 +15,7 @@ const FIELD = /((?:\\.|[^:\\])*)(?::|$)/y
  * it cannot be read or no line fits.
  */
 export async function readPassFile (
-  file: string, { host, port }: PostgresHost, { database, user }: Pick<PostgresAddress, 'database' | 'user'>
+  file: string, { host, port }: ServerHost, { database, user }: Pick<PostgresAddress, 'database' | 'user'>
 ): Promise<string> {
   const bytes = await readPlainFile(file).catch((error: unknown) => {
     const reason = String(codeOf(error) ?? messageOf(error))

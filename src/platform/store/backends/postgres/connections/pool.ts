@@ -2,20 +2,12 @@
 
 import { BoundedQueue } from '../../../../../base/bounded-queue.ts'
 import { clock, random, timers, type Timer } from '../../../../../base/time.ts'
+import { AnswerTime, ANSWER_MS } from '../../answer-time.ts'
 import { connect, type PostgresTarget } from './connection.ts'
 import { hasCode, PostgresError, toPostgresError } from '../postgres-error.ts'
 import type { Connection } from './postgres-connection.ts'
 import type { AnswerRow, Statement, StatementRunner, StatementTime } from '../statement.ts'
 
-/** A statement without an answer rejects after this time, the wait for a connection included. */
-const STATEMENT_TIMEOUT_MS = 1400
-/**
- * After a statement that had the full time and no answer, the next ones wait for this time only, until one is
- * answered or SHORT_FOR_MS have passed. A call that runs several statements one after the other so fails
- * within two seconds.
- */
-const SHORT_TIMEOUT_MS = 300
-const SHORT_FOR_MS = 2000
 const MAX_WAITING = 5000
 /** An idle connection is closed after this time: other replicas of the role may need it. */
 const IDLE_MS = 30_000
@@ -58,7 +50,8 @@ export class Pool implements StatementRunner {
   #idleTimer: Timer | undefined
   readonly #waiting = new BoundedQueue<Job>({ maxSize: MAX_WAITING })
   #connecting = 0
-  #shortUntil = 0
+  /** The wait for a connection is a part of it. */
+  readonly #time = new AnswerTime()
   #retryAt = 0
   #lastError = new PostgresError('PostgreSQL is not connected')
   #isClosed = false
@@ -72,8 +65,7 @@ export class Pool implements StatementRunner {
     statement: Statement, values: unknown[] = [], { timeoutMs = Infinity, waitedMs = 0 }: StatementTime = {}
   ): Promise<readonly AnswerRow[]> {
     if (this.#isClosed) throw new PostgresError('the connections to PostgreSQL are closed')
-    const longest = clock.monotonic() < this.#shortUntil ? SHORT_TIMEOUT_MS : STATEMENT_TIMEOUT_MS
-    const limitMs = Math.min(timeoutMs, longest)
+    const limitMs = Math.min(timeoutMs, this.#time.ms)
     const ms = Math.ceil(limitMs - waitedMs)
     if (ms <= 0) throw new PostgresError(`PostgreSQL was not asked within ${limitMs} ms`)
     return await new Promise<readonly AnswerRow[]>((resolve, reject) => {
@@ -81,7 +73,7 @@ export class Pool implements StatementRunner {
         statement,
         values,
         // One with a shorter deadline of its own may be late on a server that works.
-        isFull: limitMs >= STATEMENT_TIMEOUT_MS,
+        isFull: limitMs >= ANSWER_MS,
         timer: undefined,
         connection: undefined,
         isSettled: false,
@@ -157,7 +149,7 @@ export class Pool implements StatementRunner {
   #begin (job: Job, connection: Connection): void {
     job.connection = connection
     connection.run(job.statement, job.values).then((rows) => {
-      this.#shortUntil = 0
+      this.#time.noteAnswer()
       this.#proven.add(connection)
       job.settle(undefined, rows)
       this.#release(connection)
@@ -196,7 +188,7 @@ export class Pool implements StatementRunner {
     const isNew = connection !== undefined && !this.#proven.has(connection)
     // A connection that takes long to open says nothing of the server while others are open.
     const isSilent = connection === undefined ? this.#open.size === 0 : !isNew
-    if (job.isFull && isSilent) this.#shortUntil = clock.monotonic() + SHORT_FOR_MS
+    if (job.isFull && isSilent) this.#time.noteSilence()
     this.#waiting.delete(job)
     const what = connection === undefined ? 'had no connection' : 'did not answer'
     const error = new PostgresError(`PostgreSQL ${what} within ${ms} ms`)
@@ -210,7 +202,7 @@ export class Pool implements StatementRunner {
   #expectLateAnswer (connection: Connection): void {
     timers.setTimeout(() => {
       if (!this.#proven.has(connection)) connection.destroy()
-    }, STATEMENT_TIMEOUT_MS).unref()
+    }, ANSWER_MS).unref()
   }
 
   /** Without a connection nobody serves those that wait. With one, they wait for it. */
