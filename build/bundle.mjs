@@ -4,6 +4,7 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { build } from 'esbuild'
+import { builtChecks } from './built-checks.mjs'
 import { joinSmallChunks } from './chunks.mjs'
 import { bundleConsole } from './console.mjs'
 import { rollDeclarations } from './declarations.mjs'
@@ -47,7 +48,7 @@ const { metafile } = await build(await joinSmallChunks({
   sourcesContent: false,
   metafile: true,
   external: EXTERNAL,
-  plugins: [wasmFile],
+  plugins: [wasmFile, builtChecks],
   banner: { js: REQUIRE },
   logLevel: 'warning',
   logOverride: { 'unsupported-dynamic-import': 'silent' }

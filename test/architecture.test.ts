@@ -124,8 +124,8 @@ const mayImportTesting = ({ file, target }: Import) =>
 /** The page of the console runs in a browser. `init` writes the source of a tool that rolls dice. */
 const mayTakeTime = (file: string) => file === 'base/time.ts' || file === 'programs/cli/initial-files.ts' ||
   file.startsWith('edges/console/page/')
-/** Siblings of one contract, which a table names: a backend of state, and a storage of files. */
-const mayBeSmall = (file: string) =>
+/** Siblings of one contract, which a table names, and the file in whose place the build puts another. */
+const mayBeSmall = (file: string) => file === 'platform/schema/built-checks.ts' ||
   /^(?:platform\/store\/backends\/\w+\/backend|features\/files\/\w+\/kind)\.ts$/.test(file)
 const mayImportAjv = ({ file, isType }: Import) => file === 'platform/schema/ajv-instances.ts' || isType
 

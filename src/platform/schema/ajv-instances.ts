@@ -1,8 +1,9 @@
 // Instances of ajv, with comparisons and patterns that take linear time and with the costs of checks. No
 // other file imports ajv.
 
-import { _, Ajv, Name, str, type Options } from 'ajv'
-import addFormats, { type FormatName } from 'ajv-formats'
+import { _, Ajv, Name, str, stringify, type Format, type Options } from 'ajv'
+import addFormats from 'ajv-formats'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { boundFormat } from './bounded-formats.ts'
 import { boundKeywords } from './bounded-keywords.ts'
@@ -11,6 +12,7 @@ import { replaceItemKeywords } from './contained-items.ts'
 import { repairEvaluatedParts } from './evaluated-parts.ts'
 import { replaceComparisons } from './json-equality.ts'
 import { createLinearPattern, type LinearPattern } from './linear-pattern.ts'
+import { refer } from './redefinition.ts'
 
 /** Steps that a pattern takes for a text of any length. */
 const PATTERN_STEPS = 0.3
@@ -35,8 +37,10 @@ export const OPTIONS: Options = {
   code: { optimize: false, regExp: Object.assign(createPattern, { code: 'createPattern' }) }
 }
 
-/** RegExp matches the service's own patterns fast too. RE2 takes 20 ms, 3 % of a start, to compile them. */
-export const OWN_PATTERNS: Options = { code: { optimize: false } }
+/** For the service's own formats. RegExp matches their patterns fast too. RE2 takes 20 ms to compile them. */
+export const OWN_FORMATS: Options = {
+  ...OPTIONS, meta: false, validateSchema: false, code: { optimize: false }
+}
 
 /**
  * The JSON Schema dialects that a schema may declare in `$schema`. 2020-12 is the default.
@@ -59,7 +63,12 @@ export function dialectOf (schema: { readonly [keyword: string]: unknown }): Dia
 
 export type Instances = (dialect: Dialect) => Ajv
 
-const CODEGEN = { _, str, Name }
+const CODEGEN = { _, str, stringify, Name }
+
+/** The formats of texts, with their bounds. */
+export const FORMATS: { readonly [name: string]: Format } = Object.fromEntries(
+  Object.entries(fullFormats).map(([name, format]) => [name, boundFormat(name, format)])
+)
 
 /** Makes the instance of a dialect when it is first used. */
 export function createInstances (options: Options): Instances {
@@ -68,10 +77,8 @@ export function createInstances (options: Options): Instances {
     let ajv = byDialect.get(dialect)
     if (ajv === undefined) {
       ajv = dialect === '2020-12' ? new Ajv2020(options) : new Ajv(options)
-      addFormats.default(ajv)
-      for (const [name, format] of Object.entries(ajv.formats)) {
-        if (format !== undefined) ajv.addFormat(name, boundFormat(name, format))
-      }
+      addFormats.default(ajv, { formats: [], keywords: true })
+      for (const [name, format] of Object.entries(FORMATS)) ajv.addFormat(name, format)
       boundKeywords(ajv, CODEGEN)
       replaceComparisons(ajv, CODEGEN)
       repairEvaluatedParts(ajv, CODEGEN)
@@ -83,36 +90,23 @@ export function createInstances (options: Options): Instances {
   }
 }
 
-/** Whether a text has a format, as an instance of ajv says. */
-export function matchesFormat (name: FormatName, text: string): boolean {
-  const format = addFormats.default.get(name)
-  const { validate } = Object(typeof format === 'string' ? undefined : boundFormat(name, format))
-  return typeof validate === 'function' && Reflect.apply(validate, undefined, [text]) === true
-}
-
 function addCostKeywords (ajv: Ajv): void {
   const first = ajv.RULES.all.$dynamicAnchor === undefined ? '$ref' : '$dynamicAnchor'
   ajv.addKeyword({
     keyword: COST,
     before: first,
-    code ({ gen, schema }) {
-      gen.code(_`${gen.scopeValue('func', { ref: spend })}(${schema})`)
-    }
+    code (cxt) { cxt.gen.code(_`${refer(cxt, CODEGEN, spend)}(${cxt.schema})`) }
   })
   ajv.addKeyword({
     keyword: ITEM_COST,
     type: 'array',
     before: 'maxItems',
-    code ({ gen, data, schema }) {
-      gen.code(_`${gen.scopeValue('func', { ref: spend })}(${data}.length * ${schema})`)
-    }
+    code (cxt) { cxt.gen.code(_`${refer(cxt, CODEGEN, spend)}(${cxt.data}.length * ${cxt.schema})`) }
   })
   ajv.addKeyword({
     keyword: MEMBER_COST,
     type: 'object',
     before: 'maxProperties',
-    code ({ gen, data, schema }) {
-      gen.code(_`${gen.scopeValue('func', { ref: spendForMembers })}(${data}, ${schema})`)
-    }
+    code (cxt) { cxt.gen.code(_`${refer(cxt, CODEGEN, spendForMembers)}(${cxt.data}, ${cxt.schema})`) }
   })
 }

@@ -2,7 +2,7 @@
 
 import type { Ajv, CodeKeywordDefinition, KeywordCxt } from 'ajv'
 import { costOfText, spend } from './check-cost.ts'
-import { redefine, type Codegen } from './redefinition.ts'
+import { redefine, refer, type Codegen } from './redefinition.ts'
 
 type KeywordCode = (cxt: KeywordCxt, codegen: Codegen, definition: CodeKeywordDefinition) => void
 
@@ -32,8 +32,8 @@ const CODES: { readonly [keyword: string]: KeywordCode } = {
   }
 }
 
-function failIf (cxt: KeywordCxt, { _ }: Codegen, isWrong: (text: string, limit: number) => boolean): void {
-  cxt.fail(_`${cxt.gen.scopeValue('func', { ref: isWrong })}(${cxt.data}, ${cxt.schemaCode})`)
+function failIf (cxt: KeywordCxt, codegen: Codegen, isWrong: (text: string, limit: number) => boolean): void {
+  cxt.fail(codegen._`${refer(cxt, codegen, isWrong)}(${cxt.data}, ${cxt.schemaCode})`)
 }
 
 /** ajv's own passes over later keywords where the list has fewer items than the tuple. */
@@ -64,11 +64,11 @@ export function boundKeywords (ajv: Ajv, codegen: Codegen): void {
 }
 
 /** Whether the text has more code points. Each has one or two of the units that `length` counts. */
-function isLonger (text: string, most: number): boolean {
+export function isLonger (text: string, most: number): boolean {
   return text.length > most && (text.length > 2 * most || countCodePoints(text) > most)
 }
 
-function isShorter (text: string, least: number): boolean {
+export function isShorter (text: string, least: number): boolean {
   return text.length < 2 * least && (text.length < least || countCodePoints(text) < least)
 }
 

@@ -5,7 +5,7 @@ import type { Ajv, KeywordCxt } from 'ajv'
 import { stringify } from 'safe-stable-stringify'
 import { costOfText, spend } from './check-cost.ts'
 import { memberNames } from './member-names.ts'
-import { redefine, type Codegen } from './redefinition.ts'
+import { redefine, refer, type Codegen } from './redefinition.ts'
 
 export function replaceComparisons (ajv: Ajv, codegen: Codegen): void {
   const { _ } = codegen
@@ -26,7 +26,7 @@ export function replaceComparisons (ajv: Ajv, codegen: Codegen): void {
     ...definition,
     code (cxt) {
       if (cxt.schema !== true) return
-      const find = cxt.gen.scopeValue('func', { ref: findEqualPair })
+      const find = refer(cxt, codegen, findEqualPair)
       const pair = cxt.gen.const('pair', _`${find}(${cxt.data})`)
       cxt.setParams({ i: _`${pair}.i`, j: _`${pair}.j` })
       cxt.fail(_`${pair} !== undefined`)
@@ -34,12 +34,20 @@ export function replaceComparisons (ajv: Ajv, codegen: Codegen): void {
   }))
 }
 
-function checkMembership (cxt: KeywordCxt, allowed: readonly unknown[], { _ }: Codegen): void {
+function checkMembership (
+  cxt: KeywordCxt, allowed: readonly unknown[], { _, Name, stringify }: Codegen
+): void {
+  const code = _`${new Name(createMembership.name)}(${stringify(allowed)})`
+  const isAllowed = cxt.gen.scopeValue('func', { ref: createMembership(allowed), code })
+  cxt.fail(_`!${isAllowed}(${cxt.data})`)
+}
+
+export function createMembership (allowed: readonly unknown[]): (value: unknown) => boolean {
   const scalars = new Set(allowed.filter(isScalar))
   const others = allowed.filter((value) => !isScalar(value))
   const texts = new Set(others.map(toText))
   const mostParts = Math.max(0, ...others.map((value) => countParts(value, Infinity)))
-  const isAllowed = (value: unknown): boolean => {
+  return (value) => {
     if (isScalar(value)) {
       spend(costOfScalar(value))
       return scalars.has(value)
@@ -47,13 +55,14 @@ function checkMembership (cxt: KeywordCxt, allowed: readonly unknown[], { _ }: C
     // No value is written as text that has more parts than each that is allowed.
     return mostParts > 0 && countParts(value, mostParts) <= mostParts && texts.has(toPaidText(value))
   }
-  cxt.fail(_`!${cxt.gen.scopeValue('func', { ref: isAllowed })}(${cxt.data})`)
 }
 
 /** Steps that it takes to note the position of an item. */
 const PLACED = 0.2
 
-function findEqualPair (items: readonly unknown[]): { readonly i: number, readonly j: number } | undefined {
+export function findEqualPair (
+  items: readonly unknown[]
+): { readonly i: number, readonly j: number } | undefined {
   const [scalars, texts] = [new Map<unknown, number>(), new Map<unknown, number>()]
   for (let i = 0; i < items.length; i++) {
     const item = items[i]

@@ -4,7 +4,7 @@ import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv'
 import { Generations } from '../../base/generations.ts'
 import { messageOf } from '../../base/words.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
-import { createInstances, dialectOf, OPTIONS, OWN_PATTERNS, type Instances } from './ajv-instances.ts'
+import { createInstances, dialectOf, OPTIONS, type Instances } from './ajv-instances.ts'
 import { CHECK_STEPS, startCheck, TooManySteps, withCosts } from './check-cost.ts'
 import { accepted, refused, type Verdict } from './check.ts'
 import { forgetMatches } from './contained-items.ts'
@@ -41,8 +41,6 @@ export interface SchemaCompilerOptions {
   useDefaults: boolean
   /** Whether problems may quote the value. True by default; false for values that must not be logged. */
   showsValues?: boolean
-  /** Whether the schemas are the service's own: no meta-schema checks them, RegExp matches their patterns. */
-  isOwn?: boolean
 }
 
 // All problems are collected for values up to this length of JSON. A larger value gets its first problem
@@ -68,11 +66,9 @@ const INHERITED = new RegExp(`"(?:${Object.getOwnPropertyNames(Object.prototype)
 const metaSchemas = createInstances(OPTIONS)
 
 export function createSchemaCompiler (
-  { useDefaults, showsValues = true, isOwn = false }: SchemaCompilerOptions
+  { useDefaults, showsValues = true }: SchemaCompilerOptions
 ): SchemaCompiler {
-  const options: Options = {
-    ...OPTIONS, ...(isOwn && OWN_PATTERNS), useDefaults, meta: false, validateSchema: false
-  }
+  const options: Options = { ...OPTIONS, useDefaults, meta: false, validateSchema: false }
   const checks = new Generations<JsonSchemaCheck>()
   let instances = createPair(options)
   /** For schemas with inherited names. */
@@ -91,7 +87,7 @@ export function createSchemaCompiler (
     // "#" refer to this schema.
     const identified = { $id: `${OWN_IDS}${compiledCount++}`, ...schema, $schema: undefined }
     const mayWait = isDeferrable(schema)
-    if (!mayWait && !isOwn) assertValid(identified, metaSchemas(dialect))
+    if (!mayWait) assertValid(identified, metaSchemas(dialect))
     const pair = INHERITED.test(json)
       ? ownInstances ??= createPair({ ...options, ownProperties: true })
       : instances
@@ -118,7 +114,7 @@ interface InstancePair {
   readonly complete: Instances
 }
 
-function createPair (options: Options): InstancePair {
+export function createPair (options: Options): InstancePair {
   return { fast: createInstances(options), complete: createInstances({ ...options, allErrors: true }) }
 }
 
@@ -131,7 +127,7 @@ function assertValid (schema: JsonSchema, metaSchema: Ajv): void {
 }
 
 /** @param mayWait whether the schema may be compiled at the first use. */
-function createCheck (
+export function createCheck (
   compile: (kind: keyof InstancePair) => ValidateFunction, mayWait: boolean, showsValues: boolean,
   schema: JsonSchema
 ): JsonSchemaCheck {
@@ -168,7 +164,7 @@ function createCheck (
   }
 }
 
-function compileWith (ajv: Ajv, schema: JsonSchema): ValidateFunction {
+export function compileWith (ajv: Ajv, schema: JsonSchema): ValidateFunction {
   try {
     return ajv.compile(withCosts(schema))
   } catch (error) {

@@ -1,36 +1,23 @@
 // Checks and readers for values of the service's own formats. One schema is both the check and the type.
 
 import { invalidParams } from '../protocol/errors.ts'
-import { accepted } from './check.ts'
-import { createSchemaCompiler, type JsonSchemaCheck, type SchemaCompiler } from './json-schema.ts'
-import { isPlainlyAccepted } from './plain-acceptance.ts'
+import { OWN_FORMATS } from './ajv-instances.ts'
+import { builtChecks } from './built-checks.ts'
+import { compileWith, createCheck, createPair, type JsonSchemaCheck } from './json-schema.ts'
 import type { Static, FormatSchema } from './type.ts'
 
-const compiler = createSchemaCompiler({ useDefaults: false, isOwn: true })
-const hidingCompiler = createSchemaCompiler({ useDefaults: false, isOwn: true, showsValues: false })
+const instances = createPair(OWN_FORMATS)
 
-/** A format that accepts more values is compiled: ajv's check then takes a tenth of the time. */
-const PLAIN_VALUES = 100
-
-/**
- * Creates a check. It compiles the schema for the first value that is not plainly accepted: a start checks a
- * few values of a dozen formats, and to compile these takes a tenth of its time.
- */
-export function checkOf (schema: FormatSchema, { compile }: SchemaCompiler = compiler): JsonSchemaCheck {
-  let check: JsonSchemaCheck | undefined
-  let plainValues = 0
-  return (value) => {
-    if (check === undefined && plainValues < PLAIN_VALUES && isPlainlyAccepted(schema, value)) {
-      plainValues++
-      return accepted(value)
-    }
-    check ??= compile(schema)
-    return check(value)
-  }
+export function checkOf (schema: FormatSchema, showsValues = true): JsonSchemaCheck {
+  const built = builtChecks.get(JSON.stringify(schema))
+  return createCheck(
+    (kind) => (kind === 'fast' ? built : undefined) ?? compileWith(instances[kind]('2020-12'), schema),
+    true, showsValues, schema
+  )
 }
 
 /** Creates a check of outputs of handlers: problems of outputs are logged, and do not quote them. */
-export const checkOfOutput = (schema: FormatSchema) => checkOf(schema, hidingCompiler)
+export const checkOfOutput = (schema: FormatSchema) => checkOf(schema, false)
 
 /** Creates a reader of values of the schema's type. It throws what `toError` makes of the problems. */
 export function createReader<T extends FormatSchema> (

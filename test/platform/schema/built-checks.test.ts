@@ -1,13 +1,14 @@
-// The check without ajv accepts nothing that ajv refuses, and what definitions usually are.
+// The checks of own formats that the build writes decide as those that ajv compiles in the process.
 
+import type { ValidateFunction } from 'ajv'
+import { build } from 'esbuild'
 import fc from 'fast-check'
 import t from 'tap'
-import { createSchemaCompiler } from '../../../src/platform/schema/json-schema.ts'
-import { isPlainlyAccepted } from '../../../src/platform/schema/plain-acceptance.ts'
+import { writeChecks } from '../../../build/built-checks.mjs'
+import { createInstances, OWN_FORMATS } from '../../../src/platform/schema/ajv-instances.ts'
+import { startCheck, withCosts } from '../../../src/platform/schema/check-cost.ts'
 import { createReader } from '../../../src/platform/schema/reader.ts'
 import { Type, type FormatSchema } from '../../../src/platform/schema/type.ts'
-
-const compiler = createSchemaCompiler({ useDefaults: false, isOwn: true })
 
 const NAMES = ['a', 'b', 'toString', '__proto__'] as const
 const TEXTS = ['', 'a', 'b', '😀', 'ab', 'urn:a', '2026-11-25', 'toString'] as const
@@ -19,7 +20,10 @@ const text = fc.oneof(
   fc.record({ format: fc.constantFrom('uri', 'date', 'iso-date-time') })
 )
 const bounds = fc.oneof(fc.record({ minimum: size }), fc.record({ maximum: size }), fc.constant({}))
-const items = fc.oneof(fc.record({ minItems: size }), fc.record({ maxItems: size }), fc.constant({}))
+const items = fc.oneof(
+  fc.record({ minItems: size }), fc.record({ maxItems: size }), fc.constant({ uniqueItems: true }),
+  fc.constant({})
+)
 const rest = fc.constantFrom({}, { additionalProperties: false }, {
   dependentRequired: { a: ['b'], toString: ['a'] }, additionalProperties: false
 })
@@ -56,34 +60,53 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   )
 }))
 
-t.test('accepts nothing that ajv refuses', async (t) => {
-  let accepted = 0
-  let agreed = 0
-  const values = fc.array(value, { minLength: 30, maxLength: 30 })
-  fc.assert(fc.property(schema, values, (schema, values) => {
-    const check = compiler.compile(schema)
-    for (const value of values) {
-      const isPlain = isPlainlyAccepted(schema, value)
-      const { ok } = check(value)
-      if (isPlain && !ok) throw new Error('ajv refuses it')
-      accepted += Number(ok)
-      agreed += Number(isPlain)
+interface Built {
+  readonly builtChecks: ReadonlyMap<string, ValidateFunction>
+  startCheck: typeof startCheck
+}
+
+/** Evaluates the module that the build would have in the place of the empty one. */
+async function buildChecks (schemas: readonly FormatSchema[]): Promise<Built> {
+  const module = await writeChecks(
+    new Set(schemas.map((schema) => JSON.stringify(schema))), { createInstances, OWN_FORMATS, withCosts }
+  )
+  const { outputFiles: [file] } = await build({
+    stdin: {
+      contents: `${module}\nexport { startCheck } from './check-cost.ts'`, resolveDir: 'src/platform/schema'
+    },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    write: false
+  })
+  return await import(`data:text/javascript;base64,${Buffer.from(file?.contents ?? []).toString('base64')}`)
+}
+
+t.test('accept what ajv accepts, and refuse the rest for the same reasons', async (t) => {
+  const schemas = fc.sample(schema, { numRuns: 300, seed: 7 })
+  const { builtChecks, startCheck: startBuilt } = await buildChecks(schemas)
+  const ajv = createInstances(OWN_FORMATS)('2020-12')
+  let [accepted, refused] = [0, 0]
+  for (const [index, schema] of schemas.entries()) {
+    const built = builtChecks.get(JSON.stringify(schema))
+    const compiled = ajv.compile(withCosts(schema))
+    for (const given of fc.sample(value, { numRuns: 30, seed: index })) {
+      startCheck(10_000)
+      startBuilt(10_000)
+      const isAccepted = compiled(given)
+      if (built?.(given) !== isAccepted) t.fail('another verdict', { schema, given })
+      if (JSON.stringify(built?.errors) !== JSON.stringify(compiled.errors)) {
+        t.fail('other problems', { schema, given, built: built?.errors, compiled: compiled.errors })
+      }
+      if (isAccepted) accepted++
+      else refused++
     }
-  }), { numRuns: 400 })
-  t.ok(accepted > 500, `ajv accepts ${accepted}`)
-  // Inherited members, and names that every object inherits, are for ajv.
-  t.ok(agreed > accepted * 0.7, `${agreed} of them without ajv`)
+  }
+  t.ok(accepted > 500, `${accepted} accepted`)
+  t.ok(refused > 500, `${refused} refused`)
 })
 
-t.test('leaves to ajv what is large, and keywords of which it has no copy', async (t) => {
-  const list = Type.Array(Type.Integer())
-  t.equal(isPlainlyAccepted(list, Array(900).fill(1)), true)
-  t.equal(isPlainlyAccepted(list, Array(1100).fill(1)), false)
-  t.equal(isPlainlyAccepted({ type: 'string', not: { const: 'a' } }, 'b'), false)
-  t.equal(isPlainlyAccepted(Type.String({ format: 'date-time' }), '2026-11-25T00:00:00Z'), false)
-})
-
-t.test('a reader refuses the same values before and after it has compiled its format', async (t) => {
+t.test('a reader refuses the same values before and after many', async (t) => {
   for (const accepted of [0, 50, 250]) {
     const read = createReader(
       Type.Object({ name: Type.String() }, { additionalProperties: false }),
