@@ -10,20 +10,15 @@ import { build, transform } from 'esbuild'
 /** Exports what finds and compiles the formats. */
 const SOURCES = `
 export { createApp } from './src/app/app.ts'
-export { createInstances, OWN_FORMATS } from './src/platform/schema/ajv-instances.ts'
+export { createInstances, OWN_FORMATS, SCOPE } from './src/platform/schema/ajv-instances.ts'
 export { formats } from './src/platform/schema/built-checks.ts'
 export { withCosts } from './src/platform/schema/check-cost.ts'
 `
 
 /** Notes the format of each check that the service creates. */
-const NOTES = 'export const formats = new Set(), builtChecks = { get (json) { formats.add(json) } }'
-
-/** Imports what the code of checks calls. */
-const HEAD = `
-import { FORMATS as formats } from './ajv-instances.ts'
-import { isLonger, isShorter } from './bounded-keywords.ts'
-import { spend, spendForMembers } from './check-cost.ts'
-import { createMembership, findEqualPair } from './json-equality.ts'
+const NOTES = `
+export const formats = new Set()
+export const createBuiltChecks = () => ({ get (json) { formats.add(json) } })
 `
 
 /** @param {() => string | Promise<string>} write the code of the module */
@@ -67,15 +62,21 @@ async function compileFormats () {
 }
 
 /** @param {Iterable<string>} formats the schemas as JSON */
-export async function writeChecks (formats, { createInstances, OWN_FORMATS, withCosts }) {
-  const code = { ...OWN_FORMATS.code, source: true, esm: true, optimize: true, formats: _`formats` }
+export async function writeChecks (formats, { createInstances, OWN_FORMATS, SCOPE, withCosts }) {
+  const code = { ...OWN_FORMATS.code, source: true, optimize: true, formats: _`formats` }
   const ajv = createInstances({ ...OWN_FORMATS, code })('2020-12')
+  // The texts of problems would be half of the code.
+  ajv.addKeyword({ keyword: 'silent', before: '$dynamicAnchor', code ({ it }) { it.createErrors = false } })
   const names = [...formats].map((json, index) => {
-    ajv.addSchema(withCosts(JSON.parse(json)), `check${index}`)
+    ajv.addSchema({ silent: true, ...withCosts(JSON.parse(json)) }, `check${index}`)
     return [json, `check${index}`]
   })
   const checks = standaloneCode(ajv, Object.fromEntries(names.map(([, name]) => [name, name])))
-  const entries = names.map(([json, name]) => `[${JSON.stringify(json)}, ${name}]`)
-  const module = `${HEAD}${checks}\nexport const builtChecks = new Map([${entries}])`
+  const entries = names.map(([json, name]) => `[${JSON.stringify(json)}, exports.${name}]`)
+  const module = `export function createBuiltChecks ({ ${Object.keys(SCOPE)} }) {
+    const exports = {}
+    ${checks}
+    return new Map([${entries}])
+  }`
   return (await transform(module, { minify: true })).code
 }

@@ -6,11 +6,11 @@ import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { boundFormat } from './bounded-formats.ts'
-import { boundKeywords } from './bounded-keywords.ts'
+import { boundKeywords, isLonger, isShorter } from './bounded-keywords.ts'
 import { COST, costOfText, ITEM_COST, MEMBER_COST, spend, spendForMembers } from './check-cost.ts'
 import { replaceItemKeywords } from './contained-items.ts'
 import { repairEvaluatedParts } from './evaluated-parts.ts'
-import { replaceComparisons } from './json-equality.ts'
+import { createMembership, findEqualPair, replaceComparisons } from './json-equality.ts'
 import { createLinearPattern, type LinearPattern } from './linear-pattern.ts'
 import { refer } from './redefinition.ts'
 
@@ -66,9 +66,14 @@ export type Instances = (dialect: Dialect) => Ajv
 const CODEGEN = { _, str, stringify, Name }
 
 /** The formats of texts, with their bounds. */
-export const FORMATS: { readonly [name: string]: Format } = Object.fromEntries(
+const formats: { readonly [name: string]: Format } = Object.fromEntries(
   Object.entries(fullFormats).map(([name, format]) => [name, boundFormat(name, format)])
 )
+
+/** What the code of checks names that the build writes. */
+export const SCOPE = {
+  formats, spend, spendForMembers, isLonger, isShorter, createMembership, findEqualPair
+}
 
 /** Makes the instance of a dialect when it is first used. */
 export function createInstances (options: Options): Instances {
@@ -78,7 +83,7 @@ export function createInstances (options: Options): Instances {
     if (ajv === undefined) {
       ajv = dialect === '2020-12' ? new Ajv2020(options) : new Ajv(options)
       addFormats.default(ajv, { formats: [], keywords: true })
-      for (const [name, format] of Object.entries(FORMATS)) ajv.addFormat(name, format)
+      for (const [name, format] of Object.entries(formats)) ajv.addFormat(name, format)
       boundKeywords(ajv, CODEGEN)
       replaceComparisons(ajv, CODEGEN)
       repairEvaluatedParts(ajv, CODEGEN)

@@ -126,10 +126,13 @@ function assertValid (schema: JsonSchema, metaSchema: Ajv): void {
   }
 }
 
-/** @param mayWait whether the schema may be compiled at the first use. */
+/**
+ * @param mayWait whether the schema may be compiled at the first use.
+ * @param accepts decides instead of the check that stops at the first problem. Names no problems.
+ */
 export function createCheck (
   compile: (kind: keyof InstancePair) => ValidateFunction, mayWait: boolean, showsValues: boolean,
-  schema: JsonSchema
+  schema: JsonSchema, accepts?: ValidateFunction
 ): JsonSchemaCheck {
   let explain: ValidateFunction | undefined
   let validate = mayWait ? undefined : compile('fast')
@@ -148,14 +151,22 @@ export function createCheck (
     }
   }
 
-  return (value) => {
+  function findFirstProblem (value: unknown): string[] {
     validate ??= compile('fast')
+    if (accepts !== undefined) {
+      startCheck(CHECK_STEPS)
+      validate(value)
+    }
+    return describeProblems(validate.errors ?? [], value, showsValues, schema)
+  }
+
+  return (value) => {
     startCheck(CHECK_STEPS)
     forgetMatches()
     try {
-      if (validate(value)) return accepted(value)
-      const first = validate.errors ?? []
-      return refused(findProblems(value) ?? describeProblems(first, value, showsValues, schema))
+      const decide = accepts ?? (validate ??= compile('fast'))
+      if (decide(value)) return accepted(value)
+      return refused(findProblems(value) ?? findFirstProblem(value))
     } catch (error) {
       if (error instanceof TooManySteps) return refused([TOO_COSTLY])
       if (error instanceof RangeError) return refused(['is nested too deeply'])

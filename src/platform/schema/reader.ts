@@ -1,19 +1,18 @@
 // Checks and readers for values of the service's own formats. One schema is both the check and the type.
 
 import { invalidParams } from '../protocol/errors.ts'
-import { OWN_FORMATS } from './ajv-instances.ts'
-import { builtChecks } from './built-checks.ts'
+import { OWN_FORMATS, SCOPE } from './ajv-instances.ts'
+import { createBuiltChecks } from './built-checks.ts'
 import { compileWith, createCheck, createPair, type JsonSchemaCheck } from './json-schema.ts'
 import type { Static, FormatSchema } from './type.ts'
 
+const builtChecks = createBuiltChecks(SCOPE)
 const instances = createPair(OWN_FORMATS)
 
 export function checkOf (schema: FormatSchema, showsValues = true): JsonSchemaCheck {
   const built = builtChecks.get(JSON.stringify(schema))
-  return createCheck(
-    (kind) => (kind === 'fast' ? built : undefined) ?? compileWith(instances[kind]('2020-12'), schema),
-    true, showsValues, schema
-  )
+  const compile = (kind: keyof typeof instances) => compileWith(instances[kind]('2020-12'), schema)
+  return createCheck(compile, true, showsValues, schema, built)
 }
 
 /** Creates a check of outputs of handlers: problems of outputs are logged, and do not quote them. */
