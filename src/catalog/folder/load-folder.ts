@@ -38,7 +38,7 @@ export interface LoadOptions {
   readonly openCacheScope?: CacheScope
 }
 
-/** What the last load made of files. The next load uses it again for the files that have not changed. */
+/** What the last load made of files. The next load uses it again for files with the same stamp. */
 export interface ReadFiles {
   readonly fileDigests: FileDigests
   readonly sidecars: ParsedSidecars
@@ -109,7 +109,6 @@ export async function loadFolder (
 
   const markdownPrompts = await readModules(root, reader, files)
   graph.endLoading()
-  compiled.forgetUnused()
   passOverOthers(reader, files, imported)
 
   // Compiled here too: `read` and `complete` of plain files decide for each caller which files are there.
@@ -165,6 +164,7 @@ export async function loadFolder (
     passedOver,
     problems
   }
+  for (const values of [compiled, ...Object.values(readFiles)]) values.forgetUnused()
   return { contents, modules: { graph, otherFiles }, watchIgnore: server.watchIgnore }
 }
 

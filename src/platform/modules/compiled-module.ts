@@ -36,7 +36,6 @@ export type Getter = () => unknown
 export type Steps = Generator<undefined, void> | AsyncGenerator<undefined, void>
 
 interface CompiledText {
-  readonly digest: string
   /** A file that still has this stamp still has this text. `undefined`: only the digest shows it. */
   readonly stamp: string | undefined
   readonly compiled: CompiledModule
@@ -57,11 +56,13 @@ export class CompiledModules {
   async compile (source: string, file: string, stamp?: string): Promise<CompiledModule> {
     const digest = createHash('sha256').update(source).digest('base64')
     const text = this.#texts.get(file)
-    const compiled = text?.digest === digest ? text.compiled : await compileModule(source, file, digest)
-    return this.#texts.set(file, { digest, stamp, compiled }).compiled
+    const compiled = text?.compiled.digest === digest
+      ? text.compiled
+      : await compileModule(source, file, digest)
+    return this.#texts.set(file, { stamp, compiled }).compiled
   }
 
-  /** Drops the files that were not compiled or looked up since the last call. */
+  /** Ends a load. */
   forgetUnused (): void {
     this.#texts.forgetUnused()
   }

@@ -28,8 +28,8 @@ interface Apps extends FileResources {
   readonly byName: ReadonlyMap<string, CatalogApp>
 }
 
-/** The apps of the last load. An app is made again only if one of its files may have changed. */
-export type MadeApps = Generations<{ readonly key: string, readonly app: MadeApp }>
+/** The apps by name. */
+export type MadeApps = Generations<MadeApp>
 
 interface MadeApp { readonly settings: AppSettings, readonly html: string }
 
@@ -61,21 +61,18 @@ export async function readApps (
       ...(at?.column !== undefined && { column: at.column }),
       rule
     })
-    const key = JSON.stringify([files.map(({ path, stamp }) => [path, stamp]), maxBytes])
-    const earlier = madeApps.get(name)
-    const app = earlier?.key === key
-      ? earlier.app
-      : await makeApp(join(folder, name), name, files, maxBytes, report)
+    const state = JSON.stringify([files.map(({ path, stamp }) => [path, stamp]), maxBytes])
+    const app = madeApps.get(name, state) ??
+      await makeApp(join(folder, name), name, files, maxBytes, report)
     // An app with a problem has a URI too: the tools that name it have no problem of their own.
     const uri = toAppUri(serverName, name)
     byName.set(name, { uri, scopes: app?.settings.scopes ?? [] })
     if (app === undefined) continue
-    madeApps.set(name, { key, app })
+    madeApps.set(name, app, state)
     const definition = defineApp(name, uri, app, cache)
     resources.push({ definition, file: `${APPS_FOLDER}/${name}/${INDEX}`, place: '' })
     stamps.set(uri, hash('sha256', JSON.stringify([app.html, definition._meta])))
   }
-  madeApps.forgetUnused()
   return { resources, byName, stamps }
 }
 

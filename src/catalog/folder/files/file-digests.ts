@@ -17,7 +17,7 @@ import { toStamp, type FolderFile } from './folder-files.ts'
 const MAX_SYNC_BYTES = 65_536
 
 export class FileDigests {
-  readonly #digests = new Generations<{ readonly stamp: string, readonly digest: string }>()
+  readonly #digests = new Generations<string>()
   readonly #maxBytes: number
 
   /** @param maxBytes the size of the largest file that clients can read. Larger files have no digest. */
@@ -28,13 +28,13 @@ export class FileDigests {
   /** Empty for a file that cannot be read, or is larger than `maxBytes`. */
   async of ({ absolutePath, size, stamp }: Omit<FolderFile, 'path'>): Promise<string> {
     await yieldToRequests()
-    const earlier = this.#digests.get(absolutePath)
-    if (earlier?.stamp === stamp) return earlier.digest
+    const earlier = this.#digests.get(absolutePath, stamp)
+    if (earlier !== undefined) return earlier
     const digest = size > this.#maxBytes ? '' : await digestFile(absolutePath, size).catch(() => '')
-    return this.#digests.set(absolutePath, { stamp, digest }).digest
+    return this.#digests.set(absolutePath, digest, stamp)
   }
 
-  /** Drops the files that were not asked for since the last call. */
+  /** Ends a load. */
   forgetUnused (): void {
     this.#digests.forgetUnused()
   }
@@ -76,7 +76,6 @@ export async function digestFiles (
     if (!digests.has(file) && TEXT.test(file)) digests.set(file, await digestOf(file, fileDigests))
   }
   for (const file of files) digests.set(file.absolutePath, await fileDigests.of(file))
-  fileDigests.forgetUnused()
   const named = new Map<string, string>()
   const lines: string[] = []
   for (const [file, digest] of digests) {

@@ -42,15 +42,15 @@ export function isSidecar (path: string): boolean {
   return LIKE_SIDECAR.test(path)
 }
 
-/** The parsed YAML of sidecars. A sidecar is parsed again only when it may have changed. */
-export type ParsedSidecars = Generations<{ readonly stamp: string, readonly data: unknown }>
+/** The parsed YAML of sidecars by path. */
+export type ParsedSidecars = Generations<unknown>
 
 /** Throws if the file cannot be read or is not YAML. */
 function parseSidecar ({ absolutePath, size, stamp }: FolderFile, parsed: ParsedSidecars): unknown {
-  const earlier = parsed.get(absolutePath)
-  if (earlier?.stamp === stamp) return earlier.data
+  const earlier = parsed.get(absolutePath, stamp)
+  if (earlier !== undefined) return earlier
   if (size > MAX_BYTES) throw new SyntaxError(`must have at most ${MAX_BYTES} bytes, got ${size}`)
-  return parsed.set(absolutePath, { stamp, data: parse(readFileSync(absolutePath, 'utf8')) ?? {} }).data
+  return parsed.set(absolutePath, parse(readFileSync(absolutePath, 'utf8')) ?? {}, stamp)
 }
 
 /**
@@ -79,7 +79,6 @@ export async function readSidecars (
       report(path, placeOf(error, file.absolutePath), ruleOf(error))
     }
   }
-  parsed.forgetUnused()
 
   const defaults: FolderSettings = {
     scopes: [], whenMissing: undefined, ...cache, audience: undefined
