@@ -1,8 +1,7 @@
 // A caller in a test: one method for each thing that a client asks of a catalog.
 
 import type { Completion } from '../../platform/protocol/completion.ts'
-import { CONTINUE_TOOL } from '../../catalog/compiled/definitions/continue-tool.ts'
-import { taskIdOf } from '../../features/tasks/calls/texts.ts'
+import { CONTINUE_TOOL, readCall } from '../../catalog/compiled/definitions/continue-tool.ts'
 import { answerRounds, runRounds, type Answers, type BegunCall } from './answered-rounds.ts'
 import { readCallText, type CallText } from './call-text.ts'
 import type { TestCaller } from './catalog.ts'
@@ -177,7 +176,7 @@ export class CatalogCaller implements TestCaller {
   /** @param begunWith the answers that the call has begun with. */
   #toTask (begun: BegunCall, begunWith: Answers): TestTask {
     const isContinued = 'text' in begun
-    const taskId = isContinued ? taskIdOf(begun.text.call) : begun.taskId
+    const taskId = isContinued ? readCall(begun.text.call).taskId : begun.taskId
     return {
       id: taskId,
       get: async () => await this.#send('tasks/get', { taskId }),

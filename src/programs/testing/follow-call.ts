@@ -1,7 +1,7 @@
 // Follows a call that goes on after its answer, as the model of a plain host does.
 
 import { timers } from '../../base/time.ts'
-import { taskIdOf } from '../../features/tasks/calls/texts.ts'
+import { readCall } from '../../catalog/compiled/definitions/continue-tool.ts'
 import type { Answers } from './answered-rounds.ts'
 import { readCallText, type CallText } from './call-text.ts'
 import type { TestAnswer } from './question.ts'
@@ -45,7 +45,7 @@ export async function followCall<R extends object> (
     // This result says that the work stops. The result of the call is the error of a cancelled one.
     if (action.cancel === true) return await send({ call })
     next = readCallText(result)
-    if (next === undefined || taskIdOf(next.call) !== taskIdOf(call)) return result
+    if (next === undefined || readCall(next.call).taskId !== readCall(call).taskId) return result
   }
 }
 

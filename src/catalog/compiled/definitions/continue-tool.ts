@@ -9,6 +9,15 @@ import { compileTool, type CompiledTool } from './compile-tool.ts'
 
 export const CONTINUE_TOOL = 'continue_call'
 
+/** The id of a task, and how often its model was told of it. */
+const CALL = /^(task_[\w-]+?)(?:\.(\d{1,9}))?$/
+
+/** Reads the argument `call`. A text of another form counts as an id. */
+export function readCall (call: string): { readonly taskId: string, readonly count: number } {
+  const [, taskId = call, count = '0'] = CALL.exec(call) ?? []
+  return { taskId, count: Number(count) }
+}
+
 const definition = defineTool({
   name: CONTINUE_TOOL,
   title: 'Continue a call',

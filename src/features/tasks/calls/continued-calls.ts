@@ -13,7 +13,8 @@ import { createParamsReader } from '../../../platform/schema/reader.ts'
 import { Type } from '../../../platform/schema/type.ts'
 import type { SeenTask, TaskAccess } from '../clients/access.ts'
 import { partQuestions, readRelayedAnswers } from './relayed-questions.ts'
-import { cancelledText, questionsText, taskIdOf, untakenText, type CallQuestion } from './texts.ts'
+import { cancelledText, questionsText, untakenText, type CallQuestion } from './texts.ts'
+import { readCall } from '../../../catalog/compiled/definitions/continue-tool.ts'
 import { toCallResult } from './answers.ts'
 import type { CallWaiters } from './waiters.ts'
 import { findLateAnswers, type Responses } from '../machine/questions.ts'
@@ -51,7 +52,7 @@ export class ContinuedCalls {
       throw new ToolError('Give only one of answers, decline and cancel.')
     }
     const { access, waiters } = this.#dependencies
-    const seen = await access.see(request.principal, taskIdOf(call)).catch(toUnknownCall)
+    const seen = await access.see(request.principal, readCall(call).taskId).catch(toUnknownCall)
     observeTool(request, seen.record)
     if (cancel && !isTerminal(seen.record.status)) {
       await access.cancel(request.principal, seen.key.id)

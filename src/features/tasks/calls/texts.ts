@@ -2,20 +2,14 @@
 // and its arguments. Agents stop a model that repeats a call to the letter: each text gives the call another
 // number.
 
-import { CONTINUE_TOOL } from '../../../catalog/compiled/definitions/continue-tool.ts'
+import { CONTINUE_TOOL, readCall } from '../../../catalog/compiled/definitions/continue-tool.ts'
 import { isObject } from '../../../platform/protocol/json-rpc.ts'
-
-/** The id of a task, and how often its model was told of it. */
-const CALL = /^(task_[\w-]+?)(?:\.(\d{1,9}))?$/
-
-/** Returns the id of the task that a call has in a text. */
-export function taskIdOf (call: string): string { return CALL.exec(call)?.[1] ?? call }
 
 const MAX_COUNT = 999_999_999
 
 function nextCall (call: string): string {
-  const [, id = call, count = '0'] = CALL.exec(call) ?? []
-  return `${id}.${Number(count) % MAX_COUNT + 1}`
+  const { taskId, count } = readCall(call)
+  return `${taskId}.${count % MAX_COUNT + 1}`
 }
 
 /** A question of a call, by the name that its answer has. */

@@ -16,7 +16,8 @@ import type { SeenTask, TaskAccess } from '../clients/access.ts'
 import { toCallResult, toGoesOnResult, toRelayedResult, toTaskResult, toUnreadResult } from './answers.ts'
 import { adoptFirst, assertSameCall, type CallName } from './names.ts'
 import { partQuestions, type NamedRequests } from './relayed-questions.ts'
-import { taskIdOf, unaskedText } from './texts.ts'
+import { unaskedText } from './texts.ts'
+import { readCall } from '../../../catalog/compiled/definitions/continue-tool.ts'
 import type { CallWaits } from './waits.ts'
 import type { FirstRunOptions } from './first-record.ts'
 import { phaseOf, type TaskPhase, type TaskRecord } from '../records/record.ts'
@@ -247,7 +248,7 @@ export class CallWaiters {
 
   /** Throws the error for an unknown task. */
   #keyOf ({ principal }: RequestContext, call: string): TaskKey {
-    const key = this.#dependencies.records.keyOf(principal, taskIdOf(call))
+    const key = this.#dependencies.records.keyOf(principal, readCall(call).taskId)
     if (key === undefined) throw unknownTask()
     return key
   }
