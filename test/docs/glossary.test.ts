@@ -13,21 +13,24 @@ const ALLOWED: { readonly [word: string]: RegExp } = {
   permission: /permissions of the upstream/g,
   repository: /this repository is hosted|catalogs in one repository/g,
   controller: /[Ii]ngress controller/g,
-  quota: /CPU quotas|A quota that these files do not show/g
+  quota: /CPU quotas|A quota that these files do not show/g,
+  lock: /a lock of the database|refuses later locks|The lock belongs to the transaction/g
 }
 
 interface Row {
   readonly terms: readonly string[]
-  readonly elsewhere: string
+  readonly elsewhere: readonly string[]
   /** The path of the page that uses the terms. */
   readonly page: string
 }
 
 function readRows (text: string): Row[] {
   return [...text.matchAll(/^\| ([^|]+) \| [^|]+ \|(?: ([^|]+))? \| \[[^\]]+\]\(([^)]+)\) \|$/gm)].map(
-    ([, terms = '', elsewhere = '', target = '']) => (
-      { terms: terms.split(', '), elsewhere: elsewhere.trim(), page: resolveLink(NAME, target).file }
-    )
+    ([, terms = '', elsewhere, target = '']) => ({
+      terms: terms.split(', '),
+      elsewhere: elsewhere?.split(', ') ?? [],
+      page: resolveLink(NAME, target).file
+    })
   )
 }
 
@@ -59,7 +62,7 @@ t.test('a word has one row', async (t) => {
 })
 
 t.test('no page uses the word of another library', async (t) => {
-  const words = rows.map(({ elsewhere }) => elsewhere).filter((word) => word !== '')
+  const words = rows.flatMap(({ elsewhere }) => elsewhere)
   t.ok(words.length > 10)
   const unused = new Set(Object.keys(ALLOWED))
   for (const page of pages.filter(({ name }) => name !== NAME)) {
@@ -77,9 +80,10 @@ t.test('no page uses the word of another library', async (t) => {
 
 t.test('rows and words are read from a page', async (t) => {
   const text = '| Word | Means | Elsewhere | Page |\n| --- | --- | --- | --- |\n' +
-    '| a, b | It is | c | [P](p.md#q) |\n| d | It | | [P](../r.md) |\n'
+    '| a, b | It is | c, d | [P](p.md#q) |\n| d | It | | [P](../r.md) |\n'
   t.strictSame(readRows(text), [
-    { terms: ['a', 'b'], elsewhere: 'c', page: 'docs/p.md' }, { terms: ['d'], elsewhere: '', page: 'r.md' }
+    { terms: ['a', 'b'], elsewhere: ['c', 'd'], page: 'docs/p.md' },
+    { terms: ['d'], elsewhere: [], page: 'r.md' }
   ])
   t.equal(wordsOf(readPage('x.md', 'a `job` [b](job.md)\nc')), 'a ` [b] c')
   for (const text of ['a registry', 'two Registries.']) t.match(text, toPattern('registry'), text)

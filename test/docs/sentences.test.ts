@@ -1,4 +1,4 @@
-// The sentences of the pages begin with their subject: a reader need not look up whom a pronoun means.
+// How the pages are written: sentences begin with their subject, so that no pronoun must be looked up.
 
 import t from 'tap'
 import { readPages, readPage, type Page } from './pages.ts'
@@ -18,6 +18,15 @@ function findPronouns ({ prose }: Page): string[] {
 
 t.test('no sentence begins with a pronoun', async (t) => {
   for (const page of await readPages()) t.strictSame(findPronouns(page), [], page.name)
+})
+
+t.test('a page for operators is short, and says first for whom it is', async (t) => {
+  const forOperators = (await readPages()).filter(({ name }) => name.startsWith('docs/operating/'))
+  t.ok(forOperators.length > 5)
+  for (const { name, text } of forOperators) {
+    t.match(text, /^# .+\n\nFor those who /, name)
+    t.ok(text.split('\n').length <= 150, name)
+  }
 })
 
 t.test('sentences are found in paragraphs and lists', async (t) => {
