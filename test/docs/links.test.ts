@@ -1,11 +1,12 @@
 // The links between the pages, and from the pages to files.
 
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { readAllPages, readPage, resolveLink, ROOT } from './pages.ts'
 
-const pages = await readAllPages()
+const changelog = readPage('CHANGELOG.md', readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'))
+const pages = [...await readAllPages(), changelog]
 
 t.test('every link leads to a file, and to a heading of it', async (t) => {
   let count = 0
