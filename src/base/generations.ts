@@ -1,11 +1,11 @@
 // Values that one load makes, and the next load may use again.
 
-interface Entry<V> { readonly state: string | undefined, readonly value: V }
+interface MadeValue<V> { readonly state: string | undefined, readonly value: V }
 
 /** Keeps values by key. A load keeps what it uses, and drops the rest when it ends. */
 export class Generations<V> {
-  #earlier = new Map<string, Entry<V>>()
-  #current = new Map<string, Entry<V>>()
+  #earlier = new Map<string, MadeValue<V>>()
+  #current = new Map<string, MadeValue<V>>()
 
   /**
    * Returns the value of this load or of the load before, and keeps it for the next load.

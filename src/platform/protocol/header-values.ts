@@ -30,12 +30,6 @@ export function decodeHeaderValue (name: string, value: string): string {
   return bytes.toString('utf8')
 }
 
-/** Returns the header value of a text: the text itself, or the base64 sentinel where it must be. */
-export function toHeaderValue (text: string): string {
-  const isLiteral = !INVALID_CHARACTER.test(text) && text.trim() === text && !SENTINEL.test(text)
-  return isLiteral ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`
-}
-
 type MirroredValue = string | number | boolean
 
 /** A value of the body, and the header that must mirror it. */

@@ -1,9 +1,9 @@
 // Sends messages to the endpoint of a service, and reads the messages of its answers.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 
-import { createParser } from 'eventsource-parser'
+import { MEDIA_TYPES, readAnswerText, readMessageTexts } from '../../../platform/protocol/client-requests.ts'
 import { isObject } from '../../../platform/protocol/json-rpc.ts'
-import { ConnectionError, toConnectionError, toStatusError } from './connection-error.ts'
+import { toConnectionError, toStatusError } from './connection-error.ts'
 
 /** An answer may be this long, in characters. It is more than the largest result of a service of ours. */
 const MAX_ANSWER_LENGTH = 300_000_000
@@ -37,9 +37,8 @@ export class Endpoint {
 
   /** Rejects with a ConnectionError, also for an HTTP error without a JSON-RPC message. */
   async post (message: object, headers: Headers, signal?: AbortSignal): Promise<EndpointAnswer> {
-    const types = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
     try {
-      const response = await this.#send('POST', { ...types, ...headers }, {
+      const response = await this.#send('POST', { ...MEDIA_TYPES, ...headers }, {
         body: JSON.stringify(message), ...signal !== undefined && { signal }
       })
       const { status, ok } = response
@@ -72,7 +71,7 @@ export class Endpoint {
 /** The error of the answer as a message. Throws a ConnectionError if it has none, and for lacking access. */
 async function readRefusal (response: Response, url: string): Promise<AsyncIterator<Received, undefined>> {
   const { status } = response
-  const [body] = parseAll(await readText(response, url).catch(() => ''))
+  const [body] = parseAll(await readAnswerText(response, MAX_ANSWER_LENGTH).catch(() => ''))
   const error = isObject(body) && isObject(body.error) ? body.error : undefined
   const detail = typeof error?.message === 'string' ? error.message : undefined
   const isMessage = body !== undefined && typeof error?.code === 'number'
@@ -94,11 +93,8 @@ async function * readUntilClosed (response: Response, url: string): AsyncGenerat
 }
 
 async function * readMessages (response: Response, url: string): AsyncGenerator<Received, undefined> {
-  const type = response.headers.get('content-type') ?? ''
   try {
-    if (type.startsWith('text/event-stream')) yield * readEvents(response, url)
-    else if (type.startsWith('application/json')) yield * parseAll(await readText(response, url))
-    else await response.body?.cancel()
+    for await (const text of readMessageTexts(response, MAX_ANSWER_LENGTH)) yield * parseAll(text)
   } catch (error) {
     throw toConnectionError(url, error)
   }
@@ -111,37 +107,4 @@ function parseAll (text: string): Received[] {
   } catch {
     return []
   }
-}
-
-async function * readEvents (response: Response, url: string): AsyncGenerator<Received> {
-  let messages: Received[] = []
-  const parser = createParser({
-    maxBufferSize: MAX_ANSWER_LENGTH,
-    onEvent: ({ data }) => { messages.push(...parseAll(data)) },
-    onError ({ type }) { if (type === 'max-buffer-size-exceeded') throw toTooLong(url) }
-  })
-  for await (const text of readTexts(response)) {
-    parser.feed(text)
-    yield * messages
-    messages = []
-  }
-}
-
-async function readText (response: Response, url: string): Promise<string> {
-  let whole = ''
-  for await (const text of readTexts(response)) {
-    whole += text
-    if (whole.length > MAX_ANSWER_LENGTH) throw toTooLong(url)
-  }
-  return whole
-}
-
-async function * readTexts ({ body }: Response): AsyncGenerator<string> {
-  if (body === null) return
-  const decoder = new TextDecoder()
-  for await (const bytes of body) yield decoder.decode(bytes, { stream: true })
-}
-
-function toTooLong (url: string): ConnectionError {
-  return new ConnectionError(`Cannot use ${url}: its answer is longer than ${MAX_ANSWER_LENGTH} characters`)
 }

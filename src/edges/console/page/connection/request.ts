@@ -2,14 +2,15 @@
 // is JSON or an event stream.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
 
-import { createParser } from 'eventsource-parser'
 import { cut } from '../../../../base/text.ts'
+import {
+  MEDIA_TYPES, readMessageTexts, toRequestHeaders
+} from '../../../../platform/protocol/client-requests.ts'
 import type { LogLevel } from '../../../../platform/protocol/log-levels.ts'
 import { CURRENT_REVISION } from '../../../../platform/protocol/revisions.ts'
 import { forgetToken, toAuthorization, toCapabilities, type PageCaller } from './caller.ts'
 import { consoleState } from './console-state.ts'
 import { isRecord, type JsonObject } from './json.ts'
-import { toMirroredHeaders } from './mirrored-headers.ts'
 
 /** A request as it went out. */
 export interface SentRequest {
@@ -92,11 +93,8 @@ async function toSentRequest (
   return {
     url: new URL(endpoint, location.href).href,
     headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      'mcp-protocol-version': CURRENT_REVISION,
-      'mcp-method': method,
-      ...toMirroredHeaders(method, params, inputSchema),
+      ...MEDIA_TYPES,
+      ...toRequestHeaders(method, params, inputSchema),
       ...authorization !== undefined && { authorization }
     },
     message: { jsonrpc: '2.0', id, method, params: { ...params, _meta } }
@@ -118,22 +116,13 @@ async function readResult<T> (
     }
   }
   const type = response.headers.get('content-type') ?? ''
-  if (type.startsWith('text/event-stream')) await readEvents(response, take)
-  else if (type.startsWith('application/json')) take(await response.text())
-  else throw toFailure({ message: await describeBody(response) }, response)
+  if (!/^(?:text\/event-stream|application\/json)/.test(type)) {
+    throw toFailure({ message: await describeBody(response) }, response)
+  }
+  for await (const text of readMessageTexts(response, Infinity)) take(text)
   const [result] = results
   if (result === undefined) throw new RequestFailure('The answer ended without a result.', response.status)
   return result
-}
-
-async function readEvents (response: Response, take: (text: string) => void): Promise<void> {
-  const parser = createParser({ onEvent: ({ data }) => take(data) })
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-  for (;;) {
-    const { done, value } = await reader?.read() ?? { done: true }
-    if (done || value === undefined) return
-    parser.feed(value)
-  }
 }
 
 async function describeBody (response: Response): Promise<string> {
