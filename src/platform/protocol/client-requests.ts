@@ -55,7 +55,7 @@ function toParamHeaders (schema: unknown, value: unknown): { [header: string]: s
 }
 
 /** Returns the text itself, or the base64 sentinel where a header cannot hold the text. */
-export function toHeaderValue (text: string): string {
+function toHeaderValue (text: string): string {
   const isLiteral = /^[\t\x20-\x7e]*$/.test(text) && text.trim() === text && !/^=\?base64\?.*\?=$/s.test(text)
   if (isLiteral) return text
   const bytes = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte))
