@@ -166,7 +166,7 @@ export function readAfter (from = AFTER): string {
 }
 
 /** @param entries one more than the limit, if there is another page. */
-export function toPage (entries: readonly DueEntry[], limit: number): DuePage {
+export function toDuePage (entries: readonly DueEntry[], limit: number): DuePage {
   const last = entries.length > limit ? entries[limit - 1] : undefined
   return { entries: entries.slice(0, limit), next: last && AFTER + last.entry }
 }

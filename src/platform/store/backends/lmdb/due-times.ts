@@ -1,7 +1,7 @@
 // Due times in LMDB. Processes that share the folder share them.
 
 import type { Database } from 'lmdb'
-import { readAfter, toPage, toTaken, type DueEntry, type DueTimes } from '../../records/due-times.ts'
+import { readAfter, toDuePage, toTaken, type DueEntry, type DueTimes } from '../../records/due-times.ts'
 import type { DueKey } from './folder.ts'
 import { fromNumbers } from './record.ts'
 import type { Transactions } from './transactions.ts'
@@ -89,7 +89,7 @@ export function createLmdbDueTimes ({ times, transactions, now }: DueTimesDepend
           end: ['time', 0, ''],
           limit: limit + 1
         })
-        return toPage([...range].flatMap(([kind, name]) => kind === 'entry' ? [toEntry(name)] : []), limit)
+        return toDuePage([...range].flatMap(([kind, name]) => kind === 'entry' ? [toEntry(name)] : []), limit)
       })
     }
   }

@@ -1,6 +1,6 @@
 // Due times in PostgreSQL: one table, by the clock of the server.
 
-import { readAfter, toPage, toTaken, type DueEntry, type DueTimes } from '../../records/due-times.ts'
+import { readAfter, toDuePage, toTaken, type DueEntry, type DueTimes } from '../../records/due-times.ts'
 import { gatherTurns, type Waiter } from './gather.ts'
 import { throwAsUnavailable } from './postgres-error.ts'
 import type { SchemaNames } from './schema/schema.ts'
@@ -113,7 +113,7 @@ export function createPostgresDueTimes (runner: StatementRunner, names: SchemaNa
       return toTaken(taken, next === null ? undefined : readNumber(next), time)
     },
     peek: async (limit, withinMs) => (await run('peek', limit, Math.ceil(withinMs))).map(readEntry),
-    list: async (from, limit) => toPage((await run('list', readAfter(from), limit + 1)).map(readEntry), limit)
+    list: async (from, limit) => toDuePage((await run('list', readAfter(from), limit + 1)).map(readEntry), limit)
   }
 }
 
