@@ -104,8 +104,7 @@ export class TaskRecords {
     try {
       const created = await this.#create(key, record)
       if (!isReserved) {
-        const [place, lifetime] = [toPlace(key), toPlaceLifetime(record)]
-        await retryOutage(async () => await this.#places.takeOver(network, place, mark, lifetime), LOST_REPLY)
+        await this.#places.takeOver(network, toPlace(key), mark, toPlaceLifetime(record), LOST_REPLY)
       }
       return created
     } catch (error) {

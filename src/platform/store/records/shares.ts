@@ -44,11 +44,15 @@ export function createShares (store: StateStore, purpose: string, share: number)
   const isGone = async (key: StateKey) => await store.peek(key) === undefined
 
   /** Takes over a record that another attempt may be removing: the removal has read another version. */
-  async function takeOver (key: StateKey, mark: string, lifetime: RecordLifetime): Promise<void> {
-    const record = await store.peek(key)
+  async function takeOver (
+    key: StateKey, mark: string, lifetime: RecordLifetime, outage: OutageOptions
+  ): Promise<void> {
     const value = toMarkValue(mark)
-    if (record !== undefined && await store.replace(key, record.version, value, lifetime)) return
-    await store.create(key, value, lifetime, NO_LIMIT)
+    await retryOutage(async () => {
+      const record = await store.peek(key)
+      if (record !== undefined && await store.replace(key, record.version, value, lifetime)) return
+      await store.create(key, value, lifetime, NO_LIMIT)
+    }, outage)
   }
 
   return {
@@ -74,7 +78,9 @@ export function createShares (store: StateStore, purpose: string, share: number)
         if (outcome === 'full') throw new ShareUsed(network, share)
         const record = await retryOutage(createRecord, outage)
         if (record === 'full') await removals.removeNow(place, isLeft)
-        else if (record !== 'taken' && outcome === 'taken') await takeOver(place, mark, placeLifetime)
+        else if (record !== 'taken' && outcome === 'taken') {
+          await takeOver(place, mark, placeLifetime, outage)
+        }
         // An attempt whose reply was lost may still take the place, when the record has gone.
         if (attempts > 1) removals.add(place, isLeft)
         return record
@@ -97,14 +103,16 @@ export function createShares (store: StateStore, purpose: string, share: number)
       await store.delete(key)
       if (network !== undefined) await store.delete(toPlace(network, key))
     },
-    /** Takes over a record that has only a mark, and its place: those that took them may remove them. */
+    /**
+     * Takes over a record that has only a mark, and its place: those that took them may remove them.
+     * @param outage how to try again after lost replies.
+     */
     async takeOver (
-      network: string | undefined, key: StateKey, mark: string, lifetime: RecordLifetime
+      network: string | undefined, key: StateKey, mark: string, lifetime: RecordLifetime,
+      outage: OutageOptions
     ): Promise<void> {
-      await Promise.all([
-        takeOver(key, mark, lifetime),
-        network === undefined ? undefined : takeOver(toPlace(network, key), mark, lifetime)
-      ])
+      const keys = network === undefined ? [key] : [key, toPlace(network, key)]
+      await Promise.all(keys.map(async (record) => await takeOver(record, mark, lifetime, outage)))
     },
     /**
      * Removes a record that has only this mark, and its place, once it is unwanted. Does not reject.

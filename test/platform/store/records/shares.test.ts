@@ -117,6 +117,32 @@ t.test('a creation that was not confirmed leaves no place', async (t) => {
   await until(async () => (await store.list(places)).size === 0, 'their removal')
 })
 
+t.test('a place is taken over again after a lost reply', async (t) => {
+  const store = createMemoryStateStore()
+  t.teardown(async () => await store.close())
+  let replies = 0
+  const shares = createShares({
+    ...store,
+    async replace (...args) {
+      const replaced = await store.replace(...args)
+      if (++replies % 2 === 1) throw new StoreUnavailable(new Error('no answer in time'))
+      return replaced
+    }
+  }, 'things', 2)
+  const key = { owner: 'anonymous', name: 'a' }
+  const outage = { firstMs: 1, maxMs: 1, forMs: 5000 }
+  const create = async () => await shares.create(HERE, key, toValue('x'), LIFETIME, 10, outage)
+  t.type(await create(), 'object')
+  t.equal(replies, 0)
+  // Its place stays.
+  await store.delete(key)
+  t.type(await create(), 'object')
+  t.equal(replies, 2)
+  await shares.takeOver(undefined, key, 'mark', LIFETIME, outage)
+  t.equal(replies, 4)
+  t.equal((await store.peek(key))?.value.bytes.toString(), 'mark')
+})
+
 t.test('a creation that fails leaves the place of a record that exists', async (t) => {
   const time = new VirtualTime(t)
   const store = createMemoryStateStore()
