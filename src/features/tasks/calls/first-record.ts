@@ -13,7 +13,7 @@ import type { TaskJournal } from '../journal/journal.ts'
 import { toKeptPrincipal, type TaskRecord } from '../records/record.ts'
 import { formOf } from '../records/task-bytes.ts'
 import { LOST_REPLY, TaskTaken, type CreatedTask, type TaskKey } from '../records/records.ts'
-import type { TransitionDependencies, Transitions } from '../machine/transitions.ts'
+import { isShortLease, type TransitionDependencies, type Transitions } from '../machine/transitions.ts'
 import { toStatusMessage } from '../runs/watches.ts'
 
 /** How the call becomes a task, and how its client learns of the end. */
@@ -80,7 +80,7 @@ export async function storeFirst (
   })
   // A replica that has found no record has removed the due time: it looked after the lease, or for an earlier
   // call of the name. After a slow creation the first renewal could come too late, too.
-  if (isShared || clock.monotonic() >= heldAt + leaseMs / 3) {
+  if (isShared || isShortLease(heldAt, leaseMs)) {
     await transitions.insist(async () => await transitions.hold(key, record.generation + 1))
   }
   return created

@@ -161,3 +161,11 @@ export class Transitions {
     })
   }
 }
+
+/**
+ * Whether a lease could end before its next regular renewal: what began it was slow.
+ * @param begunAt when the lease began at the latest, in milliseconds of the monotonic clock.
+ */
+export function isShortLease (begunAt: number, leaseMs: number): boolean {
+  return clock.monotonic() >= begunAt + leaseMs / 3
+}

@@ -17,7 +17,7 @@ import { RunProgress } from './run-progress.ts'
 import { endOfRun, type TaskRecord } from '../records/record.ts'
 import type { StoredTask, TaskKey } from '../records/records.ts'
 import type { Deferral, JournalMembers, RunEvent } from '../machine/events.ts'
-import type { TransitionDependencies, Transitions } from '../machine/transitions.ts'
+import { isShortLease, type TransitionDependencies, type Transitions } from '../machine/transitions.ts'
 
 export interface TaskRunDependencies extends Pick<
   TransitionDependencies, 'records' | 'storeClock' | 'leaseMs'
@@ -139,9 +139,9 @@ export class TaskRun implements Outlet, JournalOwner {
     await this.#renewing
   }
 
-  /** Whether the lease could end before its next regular renewal: what began it was slow. */
   get #isShort (): boolean {
-    return clock.monotonic() >= this.#leaseEndsAt - this.#dependencies.leaseMs * 2 / 3
+    const { leaseMs } = this.#dependencies
+    return isShortLease(this.#leaseEndsAt - leaseMs, leaseMs)
   }
 
   async #renew (): Promise<void> {
