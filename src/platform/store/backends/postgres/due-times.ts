@@ -113,7 +113,10 @@ export function createPostgresDueTimes (runner: StatementRunner, names: SchemaNa
       return toTaken(taken, next === null ? undefined : readNumber(next), time)
     },
     peek: async (limit, withinMs) => (await run('peek', limit, Math.ceil(withinMs))).map(readEntry),
-    list: async (from, limit) => toDuePage((await run('list', readAfter(from), limit + 1)).map(readEntry), limit)
+    async list (from, limit) {
+      const rows = await run('list', readAfter(from), limit + 1)
+      return toDuePage(rows.map(readEntry), limit)
+    }
   }
 }
 
