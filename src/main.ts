@@ -22,7 +22,7 @@ import { findUnknownVariables } from './ops/config/unknown-variables.ts'
 import { readLogLevel, updateLogLevel } from './ops/log/log-level.ts'
 import { flushAllSync } from './ops/log/line-destination.ts'
 import { openLog } from './ops/log/log.ts'
-import { logPrinted, type PrintedLines } from './ops/log/printed-lines.ts'
+import { logPrinted, type PrintedLines } from './programs/process/printed-lines.ts'
 import { readHeapOption, type MemoryLimits } from './ops/overload/pressure.ts'
 import {
   CLOSING_MARGIN_MS, closeLostTerminals, endGracefully, endWithNpm, hasTerminal, ignoreSignals, isClosing,
@@ -153,7 +153,7 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
   const { adminPort, adminToken, otlpUrl } = config
   const level = readLogLevel(config)
   const isForPeople = author !== undefined || isatty(1)
-  const toText = isForPeople ? (await import('./ops/log/log-for-people.ts')).toPeople : undefined
+  const toText = isForPeople ? (await import('./programs/terminal/log-for-people.ts')).toPeople : undefined
   const log = openLog(level, { worker: role?.number, ...toText && { toText } })
   const logger = openedLogger = log.logger
   const lines = printed = logPrinted(logger, process)

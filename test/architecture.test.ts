@@ -77,9 +77,10 @@ const ROOMS = {
   'edges/legacy/open.ts': [
     'edges/http', 'edges/legacy/http', 'edges/legacy/methods', 'edges/legacy/sessions'
   ],
-  'programs/process': [],
+  'programs/terminal': [],
+  'programs/process': ['programs/terminal'],
   'programs/testing': [],
-  'programs/cli': ['programs/testing']
+  'programs/cli': ['programs/terminal', 'programs/testing']
 }
 
 /** For the source that breaks the rule of permissions. */

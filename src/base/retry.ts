@@ -1,4 +1,4 @@
-// Tries again what failed, after pauses that grow.
+// Tries again what failed, after pauses that grow, and reads when a server wants to be asked again.
 
 import { clock, random, timers } from './time.ts'
 
@@ -63,4 +63,17 @@ const CONFLICT = { firstMs: 2, maxMs: 100 }
  */
 export async function pauseBefore (attempt: number, signal: AbortSignal): Promise<void> {
   await timers.pause(random.number() * longestAfter(attempt, CONFLICT), { signal })
+}
+
+/** A date of HTTP. */
+const DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+
+/**
+ * Returns the time to wait that `Retry-After` says, in milliseconds. `undefined` without a valid value. RFC
+ * 9110, section 10.2.3.
+ */
+export function readRetryAfter (value: string | undefined): number | undefined {
+  const text = value?.trim() ?? ''
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
+  return DATE.test(text) ? Math.max(0, Date.parse(text) - clock.now()) : undefined
 }

@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache'
 import { BoundedQueue } from '../../base/bounded-queue.ts'
 import { CircuitBreaker, type Failure } from '../../base/circuit-breaker.ts'
-import { readRetryAfter } from '../../base/retry-after.ts'
+import { readRetryAfter } from '../../base/retry.ts'
 import { timers } from '../../base/time.ts'
 import { AuthenticationUnavailable } from './authentication.ts'
 

@@ -8,7 +8,7 @@ import type { Config } from '../../ops/config/settings.ts'
 import { flushAllSync, LineDestination } from '../../ops/log/line-destination.ts'
 import { readLogLevel, updateLogLevel } from '../../ops/log/log-level.ts'
 import { openLog, type ProcessLog } from '../../ops/log/log.ts'
-import { relayLines } from '../../ops/log/relayed-lines.ts'
+import { relayLines } from './relayed-lines.ts'
 import {
   CLOSING_MARGIN_MS, closeLostTerminals, endGracefully, endWithNpm, isClosing, listenForHangUps
 } from './signals.ts'
@@ -28,7 +28,7 @@ export async function serveWithWorkers (config: Config, { count, secrets }: Pare
   const { drainMs, shutdownTimeoutMs } = config
   const hangUps = listenForHangUps()
   openOutput()
-  const toText = isatty(1) ? (await import('../../ops/log/log-for-people.ts')).toPeople : undefined
+  const toText = isatty(1) ? (await import('../terminal/log-for-people.ts')).toPeople : undefined
   const log = openLog(readLogLevel(config), { ...toText && { toText } })
   const { logger } = log
   cluster.setupPrimary({ stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { relayLines } from '../../../src/ops/log/relayed-lines.ts'
+import { relayLines } from '../../../src/programs/process/relayed-lines.ts'
 import { WorkerSlot } from '../../../src/programs/process/worker-slot.ts'
 import { toRoleVariables } from '../../../src/programs/process/worker.ts'
 import { until } from '../../helpers/deadline.ts'

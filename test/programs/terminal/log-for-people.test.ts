@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
-import { toPeople } from '../../../src/ops/log/log-for-people.ts'
+import { toPeople } from '../../../src/programs/terminal/log-for-people.ts'
 
 const TIME = new Date(2026, 0, 2, 3, 4, 5).getTime()
 const show = (fields: object) => stripVTControlCharacters(

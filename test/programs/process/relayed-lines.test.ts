@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import t from 'tap'
-import { relayLines } from '../../../src/ops/log/relayed-lines.ts'
+import { relayLines } from '../../../src/programs/process/relayed-lines.ts'
 
 async function relay (chunks: ReadonlyArray<string | Buffer>): Promise<string[]> {
   const stream = new PassThrough()

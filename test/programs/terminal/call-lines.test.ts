@@ -1,7 +1,7 @@
 // The lines below that of a call.
 
 import t from 'tap'
-import { toCallLines } from '../../../src/ops/log/call-lines.ts'
+import { toCallLines } from '../../../src/programs/terminal/call-lines.ts'
 
 t.test('a value is cut to the columns of a terminal, and a text within it to less', async (t) => {
   const [line = ''] = toCallLines({ arguments: { first: 'a'.repeat(100), second: [1, true] } })

@@ -2,7 +2,7 @@
 
 import { Writable } from 'node:stream'
 import t from 'tap'
-import { logStreams, MAX_LENGTH } from '../../../src/ops/log/printed-lines.ts'
+import { logStreams, MAX_LENGTH } from '../../../src/programs/process/printed-lines.ts'
 import { createReadableLog } from '../../helpers/log.ts'
 
 interface Kept { readonly stream: Writable, readonly written: string[] }
