@@ -1,7 +1,7 @@
 // A copy of the project. A test may change its source, compile it and run it.
 
 import { execFile } from 'node:child_process'
-import { copyFile, cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -11,11 +11,14 @@ import type { AppOptions } from '../../src/app/app.ts'
 import { writeCatalog, type Files } from './catalog-folder.ts'
 import { makeFolder } from './folder.ts'
 import { QUIET } from './quiet-options.ts'
+import type { Removal } from './removals.ts'
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 
 export class ProjectCopy {
   readonly folder: string
+  /** The folder of the compiled files. */
+  #dist = 'dist'
 
   constructor (folder: string) {
     this.folder = folder
@@ -26,11 +29,28 @@ export class ProjectCopy {
     await cp(folder, join(this.folder, 'src'), { recursive: true, force: false, errorOnExist: true })
   }
 
-  /** Removes the matching lines from a file below src/, and returns them. */
-  async takeOut (path: string, pattern: RegExp): Promise<string[]> {
-    const lines = await this.#readLines(path)
-    await this.#writeLines(path, lines.filter((line) => !pattern.test(line)))
-    return lines.filter((line) => pattern.test(line))
+  /**
+   * Deletes the paths from src/ as it is in the project, and cuts what matches. Resolves to the number of
+   * lines that each file lost or has changed. Rejects if a pattern matches nothing.
+   */
+  async remove ({ paths, cuts }: Removal): Promise<ReadonlyMap<string, number>> {
+    await rm(join(this.folder, 'src'), { recursive: true })
+    await cp(join(PROJECT, 'src'), join(this.folder, 'src'), { recursive: true })
+    for (const path of paths) await rm(join(this.folder, 'src', path), { recursive: true })
+    return new Map(await Promise.all(Object.entries(cuts).map(async ([file, patterns]) => {
+      const path = join(this.folder, 'src', file)
+      let [text, lines] = [await readFile(path, 'utf8'), 0]
+      for (const pattern of patterns) {
+        const cut = text.replace(pattern, (match) => {
+          lines += match.match(/\n/g)?.length ?? 1
+          return ''
+        })
+        if (cut === text) throw new Error(`${file} has nothing like ${pattern}`)
+        text = cut
+      }
+      await writeFile(path, text)
+      return [file, lines] as const
+    })))
   }
 
   /** Adds a line to a file below src/, after the one line that matches. */
@@ -44,12 +64,28 @@ export class ProjectCopy {
   }
 
   /** Compiles each file for itself. Resolves to the compiler's report, which has nothing but errors. */
-  async build (): Promise<string> {
+  async build (...flags: readonly string[]): Promise<string> {
     const compiler = join(this.folder, 'node_modules', 'typescript7', 'bin', 'tsc')
     const compiling = promisify(execFile)(process.execPath, [
-      compiler, '-p', 'tsconfig.build.json', '--emitDeclarationOnly', 'false'
+      compiler, '-p', 'tsconfig.build.json', '--emitDeclarationOnly', 'false', ...flags
     ], { cwd: this.folder })
     return await compiling.then(({ stdout }) => stdout, ({ stdout }) => String(stdout))
+  }
+
+  /**
+   * Compiles what has changed since it was called before, and the files that import it.
+   * @param name of this state of the sources: each state is imported from a folder of its own.
+   */
+  async buildChanges (name: string, { paths }: Removal): Promise<string> {
+    const flags = ['--declaration', 'false', '--incremental', '--tsBuildInfoFile', 'build-info']
+    const report = await this.build(...flags)
+    this.#dist = `dist-${name}`
+    const dist = join(this.folder, this.#dist)
+    await cp(join(this.folder, 'dist'), dist, { recursive: true })
+    for (const path of paths) {
+      await rm(join(dist, path.replace(/\.ts$/, '.js')), { recursive: true, force: true })
+    }
+    return report
   }
 
   /** Adds a test to test/NAME/, runs it, and resolves to its report. */
@@ -68,7 +104,7 @@ export class ProjectCopy {
 
   /** The URL of a compiled file, by the path of its source. */
   urlOf (path: string): string {
-    return pathToFileURL(join(this.folder, 'dist', path.replace(/\.ts$/, '.js'))).href
+    return pathToFileURL(join(this.folder, this.#dist, path.replace(/\.ts$/, '.js'))).href
   }
 
   /** Builds an app from the compiled copy, and closes it when the test ends. */

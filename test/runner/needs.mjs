@@ -28,7 +28,7 @@ export const ALONE = ['test/ops/tracing/', 'test/platform/store/start-leftovers'
 /** The longest files begin first, so that nothing long is left over when all else has ended. */
 const LONG = [
   'test/package', 'test/container', 'test/replicas/chaos', 'test/simulation/', 'test/fuzz/',
-  'test/docs/blocks', 'test/seams/', 'test/legacy-removal', 'test/hostile', 'test/workers',
+  'test/docs/blocks', 'test/seams/', 'test/removals', 'test/hostile', 'test/workers',
   'test/edges/console/', 'test/platform/access/one-stranger', 'test/features/upstreams/one-attacker'
 ]
 

@@ -1,0 +1,73 @@
+// What can be deleted, and how: the paths of each feature, edge and backend below src/, and what is cut from
+// the files that stay.
+
+export interface Removal {
+  /** Folders and files below src/. */
+  readonly paths: readonly string[]
+  /** What is cut from files below src/: each match of each pattern. */
+  readonly cuts: { readonly [file: string]: readonly RegExp[] }
+}
+
+/** Matches the lines that have one of the texts. */
+const linesWith = (...texts: readonly string[]) => new RegExp(`^.*(?:${texts.join('|')}).*\n`, 'gm')
+
+const backend = (name: string): Removal => ({
+  paths: [`platform/store/backends/${name}`],
+  cuts: { 'platform/store/backends/url-schemes.ts': [linesWith(`${name}Backend`)] }
+})
+
+export const REMOVALS = {
+  legacy: {
+    paths: ['edges/legacy'],
+    cuts: { 'app/app.ts': [linesWith('openLegacyEra')] }
+  },
+  console: {
+    paths: ['edges/console', 'app/console.ts'],
+    cuts: { 'main.ts': [linesWith('import\\(\'./app/console.ts'), /^ {4}return await openConsole\([^]*?\}\)\n/m] }
+  },
+  admin: {
+    paths: ['edges/admin', 'app/admin.ts'],
+    cuts: { 'app/app.ts': [linesWith('openAdminApp')] }
+  },
+  tracing: {
+    paths: ['ops/tracing'],
+    cuts: {
+      'app/measures.ts': [linesWith('openRequestTracer')],
+      'main.ts': [linesWith('openTraceSink', 'const readVersion')]
+    }
+  },
+  files: {
+    paths: ['features/files', 'edges/files', 'app/files.ts'],
+    cuts: {
+      'app/app.ts': [linesWith('openFiles')],
+      'ops/config/settings.ts': [linesWith('FILES_URL_FORM, isFilesUrl'), /^ {2}filesUrl: setting\([^]*?'\),\n/m]
+    }
+  },
+  upstreams: {
+    paths: ['features/upstreams', 'app/upstreams.ts', 'programs/testing/upstreams.ts'],
+    cuts: {
+      'app/own-process.ts': [linesWith('OpenTransport')],
+      'app/state.ts': [linesWith('openUpstreams')],
+      'programs/cli/named-catalog.ts': [linesWith('createUpstreamCompiler'), /, compileUpstream/],
+      'programs/testing/catalog.ts': [linesWith("from './upstreams.ts'", 'TestUpstream')],
+      'programs/testing/open-catalog.ts': [
+        linesWith("from './upstreams.ts'", 'new StandIns', 'readonly standIns'), / {2}upstream \([^]*?\n {2}\}\n/,
+        /, openTransport: standIns\?\.openTransport|, upstreams: _upstreams|, standIns\b|\bstandIns(?= \})/g
+      ],
+      'programs/testing/options.ts': [linesWith('UpstreamAnswers')],
+      'testing.ts': [/^export type \{\n.*TestUpstream,[^]*?;?upstreams\.ts'\n/m]
+    }
+  },
+  tasks: {
+    paths: ['features/tasks', 'app/tasks.ts', 'programs/testing/replay.ts'],
+    cuts: {
+      'app/app.ts': [linesWith('openTasks')],
+      'programs/testing/catalog.ts': [linesWith('ReplayOptions')],
+      'programs/testing/open-catalog.ts': [linesWith("from './replay.ts'"), / {2}async replay \([^]*?\n {2}\}\n/],
+      'testing.ts': [linesWith('RecordingError', 'ReplayOptions')]
+    }
+  },
+  lmdb: backend('lmdb'),
+  redis: backend('redis'),
+  postgres: backend('postgres')
+} satisfies { readonly [name: string]: Removal }

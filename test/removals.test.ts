@@ -1,0 +1,137 @@
+// Each feature, each edge but http, and each backend can be deleted: its folder, its file in app/, and what
+// test/helpers/removals.ts cuts from others. The rest compiles, and serves what it has.
+
+import { readFile } from 'node:fs/promises'
+import type { FastifyInstance } from 'fastify'
+import t, { type Test } from 'tap'
+import { toolModule, type Files } from './helpers/catalog-folder.ts'
+import { copyProject, type ProjectCopy } from './helpers/project-copy.ts'
+import { REMOVALS, type Removal } from './helpers/removals.ts'
+import { send, type Message } from './helpers/request.ts'
+
+type Name = keyof typeof REMOVALS
+
+/** The files that stay outside app/, and have lines of what can be deleted. */
+const NAMED_ELSEWHERE: { readonly [name in Name]?: readonly string[] } = {
+  console: ['main.ts'],
+  tracing: ['main.ts'],
+  files: ['ops/config/settings.ts'],
+  upstreams: [
+    'programs/cli/named-catalog.ts', 'programs/testing/catalog.ts', 'programs/testing/open-catalog.ts',
+    'programs/testing/options.ts', 'testing.ts'
+  ],
+  tasks: ['programs/testing/catalog.ts', 'programs/testing/open-catalog.ts', 'testing.ts'],
+  lmdb: ['platform/store/backends/url-schemes.ts'],
+  redis: ['platform/store/backends/url-schemes.ts'],
+  postgres: ['platform/store/backends/url-schemes.ts']
+}
+
+const WORK = 'async (args, ctx) => await ctx.step("a", () => "worked")'
+const FILES: Files = {
+  'tools/hello.ts': toolModule('hello'),
+  'tools/work.ts': toolModule('work', "task: 'allowed'", WORK),
+  'tools/put.ts': toolModule('put', '', '(args, ctx) => ctx.files.put("a", "text", { name: "a.txt" })'),
+  'prompts/greet.md': 'Say hello.\n',
+  'resources/notes.txt': 'Some notes.\n'
+}
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } }
+}
+
+/** The URL does not have one of the forms that are left. */
+const toMissing = (scheme: string) => new RegExp(`stateUrl must be (?!.*\\b${scheme}).*, got`)
+
+type Check = (t: Test, app: FastifyInstance, copy: ProjectCopy) => Promise<void>
+
+/** What is special about the rest. */
+const CHECKS: { readonly [name in Name]?: Check } = {
+  async legacy (t, app) {
+    const url = `${await app.listen({ host: '127.0.0.1', port: 0 })}/mcp`
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify(INITIALIZE)
+    })
+    t.equal(answer.status, 400)
+    t.equal(answer.headers.get('mcp-session-id'), null)
+    const { id, error }: Message = await answer.json()
+    t.equal(id, 1)
+    t.equal(error.code, -32022)
+    t.strictSame(error.data.supported, ['2026-07-28'])
+    for (const method of ['GET', 'DELETE']) {
+      for (const session of [{}, { 'mcp-session-id': 'any' }]) {
+        const answer = await fetch(url, { method, headers: { accept: 'text/event-stream', ...session } })
+        t.equal(answer.status, 405, method)
+        t.equal(answer.headers.get('allow'), 'POST')
+      }
+    }
+  },
+  async files (t, app) {
+    const { response } = await send(app, { method: 'tools/call', params: { name: 'put', arguments: {} } })
+    t.equal(response.error.code, -32603)
+    t.equal((await app.inject('/mcp/files/a')).statusCode, 404)
+  },
+  async upstreams (t, _app, copy) {
+    const source = toolModule('a') + "import { defineUpstream } from 'trivet'\nexport const crm = " +
+      "defineUpstream({ name: 'crm', url: 'https://crm.example', auth: { type: 'none' } })\n"
+    const problem = /crm: is an upstream, and this service calls none/
+    await t.rejects(copy.start(t, { 'tools/crm.ts': source }), problem)
+  },
+  async lmdb (t, _app, copy) {
+    await t.rejects(copy.start(t, {}, { stateUrl: 'file:./data' }), toMissing('file:'))
+  },
+  async redis (t, _app, copy) {
+    await t.rejects(copy.start(t, {}, { stateUrl: 'redis://localhost' }), toMissing('redis:'))
+  },
+  async postgres (t, _app, copy) {
+    const stateUrl = 'postgres://localhost/a'
+    await t.rejects(copy.start(t, {}, { stateUrl }), toMissing('postgres:'))
+  }
+}
+
+const SRC = new URL('../src/', import.meta.url)
+
+/** The paths that the README of a room does not name, though they go with it. */
+async function unnamedIn (room: string, { paths, cuts }: Removal): Promise<string[]> {
+  const text = await readFile(new URL(`${room}/README.md`, SRC), 'utf8')
+  const named = [...paths.slice(1), ...Object.keys(cuts)].map((path) => path.replace(`${room}/`, ''))
+  return named.filter((path) => !text.includes(`\`${path}`))
+}
+
+const copy = await copyProject(t)
+const removals: ReadonlyArray<[string, Removal]> = Object.entries(REMOVALS)
+
+for (const [name, removal] of removals) {
+  t.test(`without ${name}, what is left`, async (t) => {
+    const [folder = ''] = removal.paths
+    const room = folder.startsWith('platform/store/') ? 'platform/store' : folder
+    t.strictSame(await unnamedIn(room, removal), [], 'goes as its README says')
+    const cuts = await copy.remove(removal)
+    for (const [file, lines] of cuts) t.comment(`${file}: ${lines}`)
+    t.strictSame(
+      [...cuts.keys()].filter((file) => !file.startsWith('app/')), NAMED_ELSEWHERE[name as Name] ?? [],
+      'is named in few files outside app/'
+    )
+    t.ok([...cuts].every(([file, lines]) => !file.startsWith('app/') || lines <= 2), 'and there by two lines')
+    t.equal(await copy.buildChanges(name, removal), '', 'compiles without errors')
+
+    const app = await copy.start(t, FILES)
+    const list = await send(app, { method: 'tools/list' })
+    t.equal(list.status, 200)
+    const names: string[] = list.response.result.tools.map(({ name }: { name: string }) => name)
+    t.strictSame(names.filter((tool) => tool !== 'continue_call'), ['hello', 'put', 'work'])
+    for (const [tool, text] of [['hello', 'ok'], ['work', 'worked']]) {
+      const call = await send(app, { method: 'tools/call', params: { name: tool, arguments: {} } })
+      t.strictSame(call.response.result.content, [{ type: 'text', text }])
+    }
+    const prompt = await send(app, { method: 'prompts/get', params: { name: 'greet' } })
+    t.equal(prompt.response.result.messages[0].content.text, 'Say hello.')
+    const read = await send(app, { method: 'resources/read', params: { uri: 'file:///notes.txt' } })
+    t.equal(read.response.result.contents[0].text, 'Some notes.\n')
+    await CHECKS[name as Name]?.(t, app, copy)
+  })
+}
