@@ -336,7 +336,7 @@ export const CASES: readonly Case[] = [
     gives: { record: {}, due: AWAKE, isClaimed: false }
   },
   {
-    row: 'undoing due → undoing: undo runs here',
+    row: 'undoing due → undoing: its undo runs here',
     record: UNDOING,
     event: due(true),
     gives: { record: undefined, due: 'lease', isClaimed: false }

@@ -5,21 +5,18 @@ import type { JournalMembers } from './events.ts'
 import { addQuestions, findUnanswered } from './questions.ts'
 import type { TaskRecord } from '../records/record.ts'
 import { endWithResult, fail, toUndo } from './ends.ts'
-import { reclaim, row, type TransitionRow } from './transition-row.ts'
+import { createSharedRows } from './shared-rows.ts'
+import { row, type TransitionRow } from './transition-row.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
+export const RUN = createSharedRows({
+  phase: 'running', pausePhase: 'waiting', subject: 'it', resultsOf: ({ results }) => results, addJournal
+})
+
 export const RUN_ROWS: readonly TransitionRow[] = [
-  row({
-    from: ['running'],
-    on: 'kept',
-    to: 'running',
-    isQuiet: true,
-    change: (record, { journal, upstreamTokens = record.upstreamTokens }) => ({
-      ...addJournal(record, journal), ...countLosses(record, journal), upstreamTokens
-    })
-  }),
-  row({ from: ['running'], on: 'reclaimed', to: 'running', change: reclaim }),
+  RUN.kept,
+  RUN.reclaimed,
   row({
     from: ['running'],
     on: 'suspended',
@@ -45,24 +42,8 @@ export const RUN_ROWS: readonly TransitionRow[] = [
       wakesAt: event.wakesAt
     })
   }),
-  row({
-    from: ['running'],
-    on: 'suspended',
-    when: 'it sleeps',
-    to: 'waiting',
-    // Its open questions stay open: it may come to them after the sleep.
-    change: (record, { journal, wakesAt = 0 }) => (
-      { ...addJournal(record, journal), isRunning: false, losses: 0, wakesAt }
-    )
-  }),
-  row({
-    from: ['running'],
-    on: 'deferred',
-    to: 'waiting',
-    change: (record, { journal, inMs, pause }, now) => ({
-      ...addJournal(record, journal), isRunning: false, pause, wakesAt: now + inMs
-    })
-  }),
+  RUN.sleeps,
+  RUN.deferred,
   row({
     from: ['running'],
     on: 'stopped',
@@ -125,9 +106,4 @@ function addJournal (
 ): Partial<TaskRecord> {
   const entries = Object.entries({ ...record.answers, ...answers }).filter(([key]) => !unfit.has(key))
   return { ...journal, answers: Object.fromEntries(entries) }
-}
-
-/** A new step shows that the task does not end its replica at the same place again. */
-function countLosses ({ results, losses }: TaskRecord, journal: JournalMembers): Partial<TaskRecord> {
-  return { losses: Object.keys(journal.results).length > Object.keys(results).length ? 0 : losses }
 }

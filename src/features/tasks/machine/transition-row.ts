@@ -48,7 +48,7 @@ export function endSleeps (sleeps: TaskRecord['sleeps'], wakesAt = 0): TaskRecor
   )
 }
 
-/** Gives a run that goes on after its lease another number: whoever is about to take over has the old one. */
-export function reclaim (record: TaskRecord): Partial<TaskRecord> {
-  return { run: record.run + 1, mergingRun: record.run + 1, form: formOf(record) }
+/** Begins a run. */
+export function begin ({ relayed, run }: TaskRecord): Partial<TaskRecord> {
+  return { form: formOf({ relayed }), run: run + 1, isRunning: true, wakesAt: undefined, pause: undefined }
 }

@@ -8,10 +8,9 @@ import { findAnswers, hasAnswer } from './questions.ts'
 import {
   endOfRun, hasSameRights, isAsleep, openQuestions, type TaskPhase, type TaskRecord
 } from '../records/record.ts'
-import { formOf } from '../records/task-bytes.ts'
 import { end, fail, toUndo } from './ends.ts'
-import { RUN_ROWS } from './run-rows.ts'
-import { EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, row, type TransitionRow } from './transition-row.ts'
+import { RUN, RUN_ROWS } from './run-rows.ts'
+import { begin, EARLY_MS, endSleeps, MAX_LOSSES, row, type TransitionRow } from './transition-row.ts'
 import { UNDO_ROWS } from './undo-rows.ts'
 
 const UNFINISHED: readonly TaskPhase[] = ['running', 'waiting', 'asking']
@@ -25,14 +24,7 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     holds: (record, _, now) => endOfRun(record) <= now,
     change: (record) => fail(record, taskExpired(record.ttlMs))
   }),
-  // The event loop was busy: the lease was not renewed in time.
-  row({
-    from: ['running'],
-    on: 'due',
-    when: 'it runs here',
-    to: 'running',
-    holds: (_, { isHere }) => isHere
-  }),
+  RUN.runsHere,
   row({
     from: ['running'],
     on: 'due',
@@ -57,15 +49,7 @@ export const TRANSITIONS: readonly TransitionRow[] = [
     holds: ({ losses }, { isOutdated }) => losses === 0 && !isOutdated,
     change: (record) => ({ ...claim(record), losses: 1 })
   }),
-  row({
-    from: ['running'],
-    on: 'due',
-    when: 'its replica was lost again, or its tool has changed',
-    to: 'waiting',
-    change: ({ losses }, _, now) => ({
-      isRunning: false, losses: losses + 1, pause: 'loss', wakesAt: now + (LOSS_PAUSES_MS[losses] ?? 0)
-    })
-  }),
+  RUN.lost('its replica was lost again, or its tool has changed'),
   row({
     from: ['waiting', 'asking'],
     on: 'due',
@@ -189,18 +173,15 @@ function isAwake ({ wakesAt = Infinity }: TaskRecord, now: number): boolean {
   return wakesAt <= now + EARLY_MS
 }
 
-/** Begins the next run. */
-function claim ({ relayed, run, mayRerun, sleeps, wakesAt }: TaskRecord): Partial<TaskRecord> {
+/** Begins the next run of the handler. */
+function claim (record: TaskRecord): Partial<TaskRecord> {
+  const { run, mayRerun, sleeps, wakesAt } = record
   return {
+    ...begin(record),
     status: 'working',
-    form: formOf({ relayed }),
-    run: run + 1,
     mergingRun: run + 1,
-    isRunning: true,
     // A handler that may run again needs no write before its call.
     isCalled: mayRerun,
-    wakesAt: undefined,
-    pause: undefined,
     sleeps: endSleeps(sleeps, wakesAt)
   }
 }

@@ -2,13 +2,19 @@
 
 import type { JournalMembers } from './events.ts'
 import { endOfRun, type JournalRecord, type TaskRecord } from '../records/record.ts'
-import { formOf } from '../records/task-bytes.ts'
 import { toRetried } from '../journal/retried-journal.ts'
-import {
-  EARLY_MS, endSleeps, LOSS_PAUSES_MS, MAX_LOSSES, reclaim, row, type TransitionRow
-} from './transition-row.ts'
+import { createSharedRows } from './shared-rows.ts'
+import { begin, EARLY_MS, endSleeps, MAX_LOSSES, row, type TransitionRow } from './transition-row.ts'
 
 const NO_JOURNAL: JournalRecord = { answers: {}, results: {}, sleeps: {}, order: [] }
+
+const UNDO = createSharedRows({
+  phase: 'undoing',
+  pausePhase: 'over',
+  subject: 'its undo',
+  resultsOf: ({ undoJournal = NO_JOURNAL }) => undoJournal.results,
+  addJournal: (_, journal) => toJournal(journal)
+})
 
 export const UNDO_ROWS: readonly TransitionRow[] = [
   row({
@@ -36,13 +42,7 @@ export const UNDO_ROWS: readonly TransitionRow[] = [
   }),
   // Written for its generation, as that of a task that sleeps.
   row({ from: ['over'], on: 'due', when: 'its undo sleeps', to: 'over', change: () => ({}) }),
-  row({
-    from: ['undoing'],
-    on: 'due',
-    when: 'undo runs here',
-    to: 'undoing',
-    holds: (_, { isHere }) => isHere
-  }),
+  UNDO.runsHere,
   row({
     from: ['undoing'],
     on: 'due',
@@ -51,45 +51,11 @@ export const UNDO_ROWS: readonly TransitionRow[] = [
     holds: ({ losses }) => losses + 1 >= MAX_LOSSES,
     change: giveUp
   }),
-  row({
-    from: ['undoing'],
-    on: 'due',
-    when: 'the replica of its undo was lost',
-    to: 'over',
-    change: ({ losses }, _, now) => ({
-      isRunning: false, losses: losses + 1, pause: 'loss', wakesAt: now + (LOSS_PAUSES_MS[losses] ?? 0)
-    })
-  }),
-  row({
-    from: ['undoing'],
-    on: 'kept',
-    to: 'undoing',
-    isQuiet: true,
-    change: ({ undoJournal = NO_JOURNAL, losses, ...record }, { journal, upstreamTokens }) => {
-      const hasNewStep = Object.keys(journal.results).length > Object.keys(undoJournal.results).length
-      return {
-        ...toJournal(journal),
-        losses: hasNewStep ? 0 : losses,
-        upstreamTokens: upstreamTokens ?? record.upstreamTokens
-      }
-    }
-  }),
-  row({ from: ['undoing'], on: 'reclaimed', to: 'undoing', change: reclaim }),
-  row({
-    from: ['undoing'],
-    on: 'suspended',
-    when: 'its undo sleeps',
-    to: 'over',
-    change: (_, { journal, wakesAt = 0 }) => ({ ...toJournal(journal), isRunning: false, losses: 0, wakesAt })
-  }),
-  row({
-    from: ['undoing'],
-    on: 'deferred',
-    to: 'over',
-    change: (_, { journal, inMs, pause }, now) => ({
-      ...toJournal(journal), isRunning: false, pause, wakesAt: now + inMs
-    })
-  }),
+  UNDO.lost('the replica of its undo was lost'),
+  UNDO.kept,
+  UNDO.reclaimed,
+  UNDO.sleeps,
+  UNDO.deferred,
   row({
     from: ['undoing'],
     on: 'stopped',
@@ -128,16 +94,10 @@ export const UNDO_ROWS: readonly TransitionRow[] = [
 ]
 
 /** Begins the next run of `undo`. It may always run again. */
-function claim ({ relayed, run, undoJournal = NO_JOURNAL, wakesAt }: TaskRecord): Partial<TaskRecord> {
-  return {
-    form: formOf({ relayed }),
-    run: run + 1,
-    isRunning: true,
-    isCalled: true,
-    wakesAt: undefined,
-    pause: undefined,
-    undoJournal: { ...undoJournal, sleeps: endSleeps(undoJournal.sleeps, wakesAt) }
-  }
+function claim (record: TaskRecord): Partial<TaskRecord> {
+  const { undoJournal = NO_JOURNAL, wakesAt } = record
+  const sleeps = endSleeps(undoJournal.sleeps, wakesAt)
+  return { ...begin(record), isCalled: true, undoJournal: { ...undoJournal, sleeps } }
 }
 
 function giveUp ({ run }: TaskRecord): Partial<TaskRecord> {
