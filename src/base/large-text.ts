@@ -2,6 +2,7 @@
 // served: one pass over 5 MiB takes 3 to 14 ms of CPU.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createRotation } from './rotation.ts'
 
 /** The characters, or the bytes, of a slice. */
 const SLICE = 262_144
@@ -42,21 +43,13 @@ export async function * bytesOf (text: string): AsyncGenerator<Buffer, void, und
  * side by side, the results of a burst of calls would fill the heap.
  */
 const AT_ONCE = 4
-let writing = 0
-const queue: Array<() => void> = []
+const writing = createRotation(AT_ONCE)
 
 /** Returns the text as a JSON string. */
 export async function toJsonString (text: string): Promise<string> {
-  if (writing < AT_ONCE) writing++
-  else await new Promise<void>((resolve) => { queue.push(resolve) })
-  try {
+  return await writing.run('', async () => {
     let json = '"'
     for await (const slice of slicesOf(text)) json += JSON.stringify(slice).slice(1, -1)
     return `${json}"`
-  } finally {
-    // The place goes to the next text.
-    const next = queue.shift()
-    if (next === undefined) writing--
-    else next()
-  }
+  })
 }
