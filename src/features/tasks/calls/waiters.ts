@@ -78,8 +78,6 @@ type Prepare = (round: InputRound) => Promise<string | null | undefined | void>
 
 /** Names the call in the request state, which the client sends with its answers. */
 const CALL = 'trivet:call'
-/** A wait has a time of its own. The longest time of a timer, in milliseconds. */
-const NO_LIMIT_MS = 2_147_483_647
 /** How long the result of a call is kept for repetitions that its client has announced, in milliseconds. */
 const ANNOUNCED_MS = 60_000
 /** The same for a request of a session, which its client may send twice. */
@@ -153,7 +151,8 @@ export class CallWaiters {
   ): Promise<string> {
     let { hasAnswer = false } = options
     try {
-      return await runRound(request, round, NO_LIMIT_MS, async () => {
+      // The wait has a time of its own.
+      return await runRound(request, round, Infinity, async () => {
         const text = await prepare?.(round)
         hasAnswer = false
         if (typeof text === 'string') return textResult(request.writer, text)
