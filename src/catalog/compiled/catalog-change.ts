@@ -1,6 +1,6 @@
 // What clients are told of after a replacement of the catalog.
 
-import type { OfferTurn } from '../../base/stepwise.ts'
+import type { OfferTurn } from '../../base/turns.ts'
 import { findListChanges, type ListChange } from './lists/list-changes.ts'
 import type { Snapshot } from './snapshot.ts'
 

@@ -2,7 +2,7 @@
 
 import type { ResourceDefinition } from '../../platform/author/define-resource.ts'
 import type { ToolDefinition } from '../../platform/author/define-tool.ts'
-import { runInTurns, type Stepwise } from '../../base/stepwise.ts'
+import { runInTurns, type Stepwise } from '../../base/turns.ts'
 import { messageOf } from '../../base/words.ts'
 import type { HandleKind } from '../../platform/store/records/handle-kind.ts'
 import { findDuplicates, inOrder, type Compiled, type CompiledPrimitive } from './compiled-primitive.ts'

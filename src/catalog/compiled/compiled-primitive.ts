@@ -2,7 +2,7 @@
 
 import type { CommonOptions, WhenMissing } from '../../platform/author/common-options.ts'
 import type { UpstreamDefinition } from '../../platform/author/define-upstream.ts'
-import { runAtOnce, visitAll, type Stepwise } from '../../base/stepwise.ts'
+import { runAtOnce, visitAll, type Stepwise } from '../../base/turns.ts'
 import { toWellFormedJson } from '../../base/text.ts'
 import type { Located } from './contents.ts'
 import { createReporter, type Problem } from './problem.ts'

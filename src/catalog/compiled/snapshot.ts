@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../platform/access/principal.ts'
-import { visitAll, type Stepwise } from '../../base/stepwise.ts'
+import { visitAll, type Stepwise } from '../../base/turns.ts'
 import { readCallLimits, type CallLimits } from '../../platform/limits/call-limits.ts'
 import { APP_TYPE, APPS_CAPABILITY } from '../../platform/protocol/apps.ts'
 import type { CapabilitySettings } from '../../platform/protocol/capabilities.ts'

@@ -2,7 +2,7 @@
 // make: all views share the look-ups, and pages are made for the first request of a list.
 
 import { createNearestNames } from '../../base/nearest-names.ts'
-import type { Stepwise } from '../../base/stepwise.ts'
+import type { Stepwise } from '../../base/turns.ts'
 import { byKey, indexByKey, type CompiledPrimitive } from './compiled-primitive.ts'
 import type { CompiledPrompt } from './definitions/compile-prompt.ts'
 import type { CompiledResource, CompiledTemplate } from './definitions/compile-resource.ts'

@@ -13,7 +13,7 @@ import { kindOf, type DefinitionKind } from '../../platform/author/definition.ts
 import type { Located } from '../compiled/contents.ts'
 import type { Namespace } from '../../platform/modules/namespace.ts'
 import type { FileModule } from '../../platform/modules/reusable-modules.ts'
-import { yieldToRequests } from '../../base/yield-to-requests.ts'
+import { yieldToRequests } from '../../base/turns.ts'
 
 interface ExportedDefinition {
   /** The name of the export, with the index in a list. Empty for a single default export. */

@@ -1,8 +1,8 @@
 // Ends the open streams of tokens that no longer count: they have expired, or were taken back.
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { singleFlight } from '../../base/single-flight.ts'
 import { clock, type Timer, timers } from '../../base/time.ts'
+import { yieldToRequests } from '../../base/turns.ts'
 import { AuthenticationUnavailable, type Authenticator } from './authentication.ts'
 import type { Principal } from './principal.ts'
 
@@ -24,8 +24,6 @@ interface TokenWatchOptions {
 
 /** How many tokens are asked about at once: requests come before streams. */
 const MAX_ASKING = 8
-/** Other work has its turn after this many answers that need no server. */
-const CHECKS_PER_TURN = 100
 
 /** Streams of one principal share a check. While nobody knows whether a token counts, its streams stay. */
 export function createTokenWatch (
@@ -45,10 +43,9 @@ export function createTokenWatch (
   const checkAll = singleFlight(async () => {
     const principals = [...endsOf.keys()].values()
     await Promise.all(Array.from({ length: MAX_ASKING }, async () => {
-      let checks = 0
       for (const principal of principals) {
         await check(principal)
-        if (++checks % CHECKS_PER_TURN === 0) await nextTurn()
+        await yieldToRequests()
       }
     }))
   })

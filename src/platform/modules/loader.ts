@@ -16,7 +16,7 @@ import { loadError, withPlace, type SourcePlace } from './syntax.ts'
 import {
   commonJsNames, evaluateCommonJs, forgetCommonJs, loadedCommonJs, SyntheticModule
 } from './synthetic-module.ts'
-import { yieldToRequests } from '../../base/yield-to-requests.ts'
+import { yieldToRequests } from '../../base/turns.ts'
 
 interface ImportRequest {
   readonly specifier: string

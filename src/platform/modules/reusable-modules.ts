@@ -7,7 +7,7 @@ import { PackageModule } from './package-module.ts'
 import type { Resolver } from './resolver.ts'
 import { SourceModule } from './source-module.ts'
 import type { SyntheticModule } from './synthetic-module.ts'
-import { yieldToRequests } from '../../base/yield-to-requests.ts'
+import { yieldToRequests } from '../../base/turns.ts'
 
 /** A module of a file that was read. */
 export type FileModule = SourceModule | SyntheticModule

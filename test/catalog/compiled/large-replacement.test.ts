@@ -1,5 +1,5 @@
 import t from 'tap'
-import { runAtOnce, visitAll } from '../../../src/base/stepwise.ts'
+import { runAtOnce, visitAll } from '../../../src/base/turns.ts'
 import { findCatalogChange } from '../../../src/catalog/compiled/catalog-change.ts'
 import { createCatalog } from '../../../src/catalog/compiled/catalog.ts'
 import { CatalogCompiler } from '../../../src/catalog/compiled/compile-catalog.ts'

@@ -1,6 +1,6 @@
 // Compares two snapshots: which lists differ, and for whom.
 
-import { runInTurns, visitAll, type OfferTurn, type Stepwise } from '../../../base/stepwise.ts'
+import { runInTurns, visitAll, type OfferTurn, type Stepwise } from '../../../base/turns.ts'
 import { LIST_NAMES, type ListName } from '../../../platform/protocol/notifications.ts'
 import { indexByKey, type CompiledPrimitive } from '../compiled-primitive.ts'
 import { toScopesKey, toWaysKey, waysToSee } from '../scopes/access-rule.ts'

@@ -4,7 +4,7 @@ import type {
   ListContext, ListedResource, ResourceTemplateDefinition
 } from '../../../platform/author/define-resource.ts'
 import { runWithin } from '../../../base/deadline.ts'
-import type { OfferTurn } from '../../../base/stepwise.ts'
+import type { OfferTurn } from '../../../base/turns.ts'
 import { messageOf } from '../../../base/words.ts'
 import { toCompiledPrimitive, type Compiled, type CompiledPrimitive } from '../compiled-primitive.ts'
 import type { Located } from '../contents.ts'

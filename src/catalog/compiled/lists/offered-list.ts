@@ -1,7 +1,7 @@
 // One list of the catalog, for all callers: the pages for each set of granted scopes.
 
 import { LRUCache } from 'lru-cache'
-import { visitAll, type Stepwise } from '../../../base/stepwise.ts'
+import { visitAll, type Stepwise } from '../../../base/turns.ts'
 import type { CacheScope } from '../../../platform/protocol/primitives.ts'
 import type { CompiledPrimitive } from '../compiled-primitive.ts'
 import type { ResultWriter } from '../results/result-json.ts'

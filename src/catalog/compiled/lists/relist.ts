@@ -1,6 +1,6 @@
 // Makes lists of resource templates again, while everything else of the catalog stays.
 
-import { runInTurns, type Stepwise } from '../../../base/stepwise.ts'
+import { runInTurns, type Stepwise } from '../../../base/turns.ts'
 import {
   compareListOrder, findDuplicates, type Compiled, type CompiledPrimitive
 } from '../compiled-primitive.ts'

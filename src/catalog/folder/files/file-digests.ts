@@ -10,7 +10,7 @@ import type { LocatedTool } from '../../compiled/contents.ts'
 import type { ModuleGraph } from '../../../platform/modules/module-graph.ts'
 import type { FileModule } from '../../../platform/modules/reusable-modules.ts'
 import { SourceModule } from '../../../platform/modules/source-module.ts'
-import { yieldToRequests } from '../../../base/yield-to-requests.ts'
+import { yieldToRequests } from '../../../base/turns.ts'
 import { toStamp, type FolderFile } from './folder-files.ts'
 
 /** Reading a small file at once takes a tenth of the CPU time of a stream. */

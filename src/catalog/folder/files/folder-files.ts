@@ -5,7 +5,7 @@ import { lstatSync, type Stats } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
 import { join, posix, sep } from 'node:path'
 import { codeOf } from '../../../base/words.ts'
-import { yieldToRequests } from '../../../base/yield-to-requests.ts'
+import { yieldToRequests } from '../../../base/turns.ts'
 
 export interface FolderFile {
   /** Relative to the folder, with forward slashes. */

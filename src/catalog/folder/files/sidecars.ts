@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import type { Generations } from '../../../base/generations.ts'
 import type { CacheHints } from '../../../platform/protocol/primitives.ts'
 import { fileSettings, folderSettings } from '../../compiled/definitions/definition-shapes.ts'
-import { yieldToRequests } from '../../../base/yield-to-requests.ts'
+import { yieldToRequests } from '../../../base/turns.ts'
 import { placeOf, ruleOf } from '../error-problem.ts'
 import { createSettingsReader } from '../yaml.ts'
 import {

@@ -8,7 +8,7 @@ import { createDependencyOpener } from '../../compiled/dependencies/dependency-o
 import type { LoadGuard } from '../../compiled/load-guard.ts'
 import { CatalogError, type Problem } from '../../compiled/problem.ts'
 import type { Snapshot } from '../../compiled/snapshot.ts'
-import { yieldToRequests } from '../../../base/yield-to-requests.ts'
+import { yieldToRequests } from '../../../base/turns.ts'
 import type { CatalogFolder } from '../catalog-folder.ts'
 import { withLines } from '../line-of-problem.ts'
 import { SERVER_FILE } from '../server-yaml.ts'

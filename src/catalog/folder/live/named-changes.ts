@@ -1,6 +1,6 @@
 // What changed between two loads of a catalog, by name, for people.
 
-import { runInTurns, visitAll, type OfferTurn, type Stepwise } from '../../../base/stepwise.ts'
+import { runInTurns, visitAll, type OfferTurn, type Stepwise } from '../../../base/turns.ts'
 import type { LoadedCatalog } from '../../compiled/catalog.ts'
 import type { CompiledPrimitive } from '../../compiled/compiled-primitive.ts'
 import type { CatalogContents } from '../../compiled/contents.ts'

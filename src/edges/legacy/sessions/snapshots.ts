@@ -1,12 +1,11 @@
 // The catalog's snapshot in the form of each earlier revision. The form of a revision is made once, for the
 // first request of that revision.
 
-import { runAtOnce, runInTurns, type Stepwise } from '../../../base/stepwise.ts'
+import { runAtOnce, runInTurns, type Stepwise } from '../../../base/turns.ts'
 import type { CompiledPrimitive } from '../../../catalog/compiled/compiled-primitive.ts'
 import type { ResultWriter } from '../../../catalog/compiled/results/result-json.ts'
 import { createSnapshot, type Snapshot } from '../../../catalog/compiled/snapshot.ts'
 import type { Primitives } from '../../../catalog/compiled/view.ts'
-import { yieldToRequests } from '../../../base/yield-to-requests.ts'
 import type { ContentBlock, Meta } from '../../../platform/protocol/content.ts'
 import { META_SERVER_INFO } from '../../../platform/protocol/envelope.ts'
 import { isObject } from '../../../platform/protocol/json-rpc.ts'
@@ -67,7 +66,7 @@ class RevisionForms {
   }
 
   async #prepare (snapshot: Snapshot): Promise<void> {
-    const form = await runInTurns(this.#convert(snapshot), yieldToRequests)
+    const form = await runInTurns(this.#convert(snapshot))
     if (!this.#made.has(snapshot)) this.#made.set(snapshot, form)
   }
 }

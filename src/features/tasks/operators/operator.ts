@@ -1,8 +1,8 @@
 // What operators see of the tasks of all owners, and what they may change. No argument, answer or result is
 // in it, unless the definition of the tool lets the audit log keep arguments. A recording may have values.
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { clock } from '../../../base/time.ts'
+import { yieldToRequests } from '../../../base/turns.ts'
 import type { DueEntry } from '../../../platform/store/records/due-times.ts'
 import { keyFrom } from '../records/records.ts'
 import { toRecording, type RecordingOptions } from '../journal/recording.ts'
@@ -83,8 +83,8 @@ export class TaskOperator {
       for (const entry of page.entries) {
         const task = await this.#read(entry)
         if (task !== undefined && matches(task, filter)) tasks.push(task)
-        // A record may have a megabyte: others get their turn between two of them.
-        await nextTurn()
+        // A record may have a megabyte.
+        await yieldToRequests()
       }
       nextCursor = page.next
     } while (nextCursor !== undefined && tasks.length < limit && clock.monotonic() < endsAt)
@@ -158,7 +158,7 @@ export class TaskOperator {
       if (match !== undefined) return match
       if (clock.monotonic() >= endsAt) throw new Error('there are too many tasks to find this one')
       from = next
-      await nextTurn()
+      await yieldToRequests()
     } while (from !== undefined)
     return undefined
   }
