@@ -16,14 +16,17 @@ export const NEEDS = {
   'test/package.test.ts': 'packages that npm installs, and three versions of Node',
   'test/replicas/chaos-tasks-load.ts': 'time: replicas are killed and started again and again',
   'test/fuzz/random.ts': 'time: thousands of random messages',
-  'test/simulation/run-plan.ts': 'time: random orders of events'
+  'test/simulation/run-plan.ts': 'time: random orders of events',
+  'test/platform/schema/keyword-values.ts': 'time: the largest values for each keyword in each place'
 }
 
 /**
  * Files with a process of their own. The API of OpenTelemetry takes one provider of a process. The other file
  * counts the timers of its process.
  */
-export const ALONE = ['test/ops/tracing/', 'test/platform/store/start-leftovers']
+const ALONE = ['test/ops/tracing/', 'test/platform/store/start-leftovers']
+/** Collecting all garbage is slow in a process that has run other files. */
+const COLLECTION = '--expose-gc'
 
 /** The longest files begin first, so that nothing long is left over when all else has ended. */
 const LONG = [
@@ -59,6 +62,12 @@ export function listImports (file, seen = new Set()) {
 export function listNeeds (file) {
   const paths = listImports(file)
   return Object.keys(NEEDS).filter((path) => paths.has(path))
+}
+
+/** Whether a file has a process of its own. */
+export function isAlone (file) {
+  if (ALONE.some((start) => file.startsWith(start))) return true
+  return readFileSync(join(PROJECT, file), 'utf8').includes(COLLECTION)
 }
 
 /** Lists all test files, those first that take longest. */

@@ -18,9 +18,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildIfStale } from './building.mjs'
 import { readChildrenSeconds } from './cpu.mjs'
-import { ALONE, listNeeds, listTests } from './needs.mjs'
+import { isAlone, listNeeds, listTests } from './needs.mjs'
 import { Group, runAlone } from './processes.mjs'
-import { listTestsOfRoom } from './rooms.mjs'
+import { listRooms, listTestsOfRoom } from './rooms.mjs'
 import { linkTools } from './tools.mjs'
 
 /** Many tests wait for other processes, and do not fill the cores. */
@@ -40,13 +40,22 @@ const { values, positionals: [first, ...others] } = parseArgs({
 const COMMANDS = {
   test: () => listTests().filter((file) => listNeeds(file).length === 0),
   'test:all': () => listTests().filter((file) => listNeeds(file).length > 0),
-  'test:room': () => listTestsOfRoom(others[0] ?? '')
+  'test:room' () {
+    const [name] = others
+    const tests = listTestsOfRoom(name)
+    return tests.length > 0 ? tests : fail(`There is no room ${name}. The rooms: ${listRooms().join(', ')}`)
+  }
+}
+
+function fail (reason) {
+  console.error(reason)
+  process.exit(1)
 }
 
 const begin = Date.now()
 const command = COMMANDS[first]
 const files = command === undefined ? [first, ...others].filter(Boolean) : command()
-if (files.length === 0) throw new Error('There is no test file to run')
+if (files.length === 0) fail('There is no test file to run')
 if (command !== undefined) buildIfStale()
 
 const folder = mkdtempSync(join(tmpdir(), 'trivet-tests-'))
@@ -57,14 +66,13 @@ const openOptions = () => ({
   log: join(folder, `${++logs}.log`), env: environment, timeoutMs: Number(values.timeout) * 1000
 })
 const results = []
-const isAlone = (file) => command === undefined || ALONE.some((start) => file.startsWith(start))
 
 /** Takes files until there are no more. One half of the workers takes them from the end of the list. */
 async function work (takeNext) {
   let group
   const close = async () => { for (const result of await group?.end() ?? []) tell(result) }
   for (let file = takeNext(); file !== undefined; file = takeNext()) {
-    if (isAlone(file)) {
+    if (command === undefined || isAlone(file)) {
       tell(await runAlone(file, openOptions()))
       continue
     }

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { until } from '../helpers/deadline.ts'
 import { Group } from './processes.mjs'
@@ -191,6 +192,11 @@ t.test('tells of a file that ends its process, and of what files leave behind', 
   const group = openGroup()
   t.match(await group.run(...toPaths(['late.test.ts']) as [string]), { passed: 1, failed: 0 })
   t.match(await group.end(), [{ failed: 1, output: /too late/ }])
+})
+
+t.test('names the rooms to who names none of them', async (t) => {
+  const running = promisify(execFile)(process.execPath, [RUNNER, 'test:room', 'none'])
+  t.match(await running.catch((error) => error), { code: 1, stderr: /^There is no room none\. The rooms: base, .*features\/tasks/ })
 })
 
 t.test('counts assertions whose messages have other ends of lines', async (t) => {

@@ -5,8 +5,9 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 const TOOLS = [
-  'bash', 'cat', 'cp', 'env', 'git', 'ln', 'ls', 'mkfifo', 'mv', 'npm', 'npx', 'ps', 'rm', 'script', 'sh',
-  'sleep', 'sort', 'true'
+  'basename', 'bash', 'cat', 'chmod', 'cp', 'cut', 'date', 'dirname', 'env', 'find', 'git', 'grep', 'head',
+  'ln', 'ls', 'mkdir', 'mkfifo', 'mktemp', 'mv', 'npm', 'npx', 'ps', 'rm', 'script', 'sed', 'sh', 'sleep',
+  'sort', 'tail', 'tar', 'touch', 'tr', 'true', 'uname', 'wc'
 ]
 
 /** Links the tools into a new folder. Returns its path. */
