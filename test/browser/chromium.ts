@@ -1,6 +1,6 @@
-// Debian's Chromium, for one test.
+// Debian's Chromium: one for the tests of a process that follow each other.
 
-import { chromium, type Page } from 'playwright-core'
+import { chromium, type Browser, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { hasPrograms } from '../servers/programs.ts'
 
@@ -18,9 +18,29 @@ const ARGS = [
   '--disable-dev-shm-usage'
 ]
 
-/** A page of a browser with a new profile, which is closed when the test ends. */
+/** The time without a page after which the browser ends. It would keep the process from ending. */
+const UNUSED_MS = 2000
+
+let browser: Promise<Browser> | undefined
+let pages = 0
+let closing: NodeJS.Timeout | undefined
+
+async function close (): Promise<void> {
+  const unused = browser
+  browser = undefined
+  await (await unused)?.close()
+}
+
+/** Opens a page with a new profile, which is closed when the test ends. */
 export async function openPage (t: Test): Promise<Page> {
-  const browser = await chromium.launch({ executablePath: PROGRAM, args: ARGS })
-  t.teardown(async () => await browser.close())
-  return await browser.newPage({ viewport: { width: 620, height: 720 } })
+  clearTimeout(closing)
+  pages++
+  browser ??= chromium.launch({ executablePath: PROGRAM, args: ARGS })
+  const context = await (await browser).newContext({ viewport: { width: 620, height: 720 } })
+  t.teardown(async () => {
+    await context.close()
+    pages--
+    if (pages === 0) closing = setTimeout(close, UNUSED_MS)
+  })
+  return await context.newPage()
 }
