@@ -1,4 +1,5 @@
 import neostandard, { plugins } from 'neostandard'
+import { plainEnglish } from './build/lint-rules.mjs'
 
 const maxLen = { code: 110, ignoreUrls: true, ignoreRegExpLiterals: true }
 
@@ -7,6 +8,14 @@ export default [
   {
     plugins: { '@stylistic': plugins['@stylistic'] },
     rules: { '@stylistic/max-len': ['error', maxLen] }
+  },
+  {
+    files: [
+      'src/main.ts', 'src/app/**', 'src/edges/{admin,files,http,legacy}/**', 'src/edges/console/page/**',
+      'src/features/{files,tasks}/**', 'src/ops/**', 'src/request/**'
+    ],
+    plugins: { 'plain-english': plainEnglish },
+    rules: { 'plain-english/names': 'error', 'plain-english/comments': 'error' }
   },
   // Tests hold texts of catalogs, whose lines are data.
   {

@@ -82,7 +82,7 @@ async function runCommand (args: readonly string[], secrets: Secrets): Promise<v
     process.stderr.write(`${error.stack}\n`)
     process.exit(1)
   })
-  // As in a service: a rejected promise in one tool ends nothing else.
+  // The same as in a service: a rejected promise in one tool ends nothing else.
   process.on('unhandledRejection', (error) => {
     if (isServing || guard.take(error)) return
     const text = error instanceof Error ? error.stack : String(error)
@@ -214,7 +214,7 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
       ...callers && { auth: [], authenticator: callers }
     }
     const memory = readMemory(parent?.count)
-    const own = {
+    const ownProcess = {
       guard,
       log,
       memory,
@@ -225,7 +225,7 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
       isForAuthor: author !== undefined,
       authorConsole
     }
-    service = await lifecycle.open(createService(options, own))
+    service = await lifecycle.open(createService(options, ownProcess))
     // The parent may say so during the start.
     if (isUnready) service.turnUnready()
     const url = await openAddresses(service, config, log, authorConsole?.path)

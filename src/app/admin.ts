@@ -26,7 +26,7 @@ interface AdminDependencies {
 
 /** Builds the app of the admin address, which does not listen, and what it tells the other workers. */
 export function openAdminApp (
-  { log, live }: OpenedState, { metrics, readiness, tasks, audit, workers, ...own }: AdminDependencies
+  { log, live }: OpenedState, { metrics, readiness, tasks, audit, workers, ...options }: AdminDependencies
 ): ServedAdmin {
   const reports: WorkerReports = {
     metrics: async () => await metrics.values(),
@@ -40,7 +40,7 @@ export function openAdminApp (
     metrics: { contentType: metrics.contentType, text: workers?.metrics ?? metrics.text },
     health: workers?.health ?? reports.health,
     tasks: tasks?.operator,
-    ...own,
+    ...options,
     onAct (act) {
       const { requestId: reqId, ...facts } = act
       const done = act.action === 'values' ? 'read the values of a task' : 'changed a task'

@@ -111,31 +111,32 @@ export interface Service extends ServedAdmin {
  * @param tested what a test of a catalog gives to the service.
  */
 export async function createService (
-  options: AppOptions, own?: OwnProcess, tested: TestedParts = {}
+  options: AppOptions, ownProcess?: OwnProcess, tested: TestedParts = {}
 ): Promise<Service> {
-  const lifecycle = new Lifecycle(own?.signal)
-  return await lifecycle.start(async () => await openService(options, own, tested, lifecycle))
+  const lifecycle = new Lifecycle(ownProcess?.signal)
+  return await lifecycle.start(async () => await openService(options, ownProcess, tested, lifecycle))
 }
 
 async function openService (
   { logger, authenticator: ownAuthenticator, environment = {}, ...options }: AppOptions,
-  own: OwnProcess | undefined,
+  ownProcess: OwnProcess | undefined,
   tested: TestedParts,
   lifecycle: Lifecycle
 ): Promise<Service> {
-  const constants = { ...options.constants, workerCount: own?.workers?.count ?? 1 }
+  const constants = { ...options.constants, workerCount: ownProcess?.workers?.count ?? 1 }
   const config = completeConfig({ ...options, constants })
   if (ownAuthenticator !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
-  const requestLog = own?.log ?? (logger === undefined ? openOwnLog(config.logLevel, lifecycle) : { logger })
+  const requestLog = ownProcess?.log ??
+    (logger === undefined ? openOwnLog(config.logLevel, lifecycle) : { logger })
   const log: FastifyBaseLogger = requestLog.logger
   const { clock = {}, ownObserver = {} } = tested
-  const { guard = createLoadGuard(), build, workers, adminToken: token, authorConsole } = own ?? {}
+  const { guard = createLoadGuard(), build, workers, adminToken: token, authorConsole } = ownProcess ?? {}
 
   const audit = await lifecycle.open(openAuditLog(config.auditFile, log))
   const admitsAnonymous = mayBeAnonymous(config, ownAuthenticator)
   const tokens = ownAuthenticator === undefined ? new CallerTokens() : undefined
   const loadObserver = authorConsole?.report
-  const isForAuthor = own?.isForAuthor === true
+  const isForAuthor = ownProcess?.isForAuthor === true
   const basis = { config, environment, log, clock, guard, admitsAnonymous, tokens, loadObserver, isForAuthor }
   const parts: CheckedPart[] = []
   // Before the state: a start without usable tokens leaves no file with a secret behind.
@@ -148,8 +149,10 @@ async function openService (
     files: await lifecycle.open(openFiles(config, state)),
     tasks: lifecycle.add(openTasks(state, upstreams?.taskTokens(catalog), authorConsole?.taskLog))
   }
-  if (tasks !== undefined) authorConsole?.showTasks(async (...asked) => await tasks.operator.record(...asked))
-  const measures = await openMeasures(state, own ?? {}, tasks)
+  if (tasks !== undefined) {
+    authorConsole?.showTasks(async (id, about) => await tasks.operator.record(id, about))
+  }
+  const measures = await openMeasures(state, ownProcess ?? {}, tasks)
   const { lifetimes, openStreams, limiter, storePart, metrics, tracer } = measures
   const shedding = lifecycle.add(measures.shedding)
   const observer = joinObservers([
@@ -160,10 +163,10 @@ async function openService (
   ])
   const replies = createReplies(observer, tracer)
   // A process loads its catalog again after SIGHUP too.
-  const changingLists = live.findChangingLists(own !== undefined || config.watch !== 'off')
+  const changingLists = live.findChangingLists(ownProcess !== undefined || config.watch !== 'off')
   const tokenWatch = lifecycle.add(createTokenWatch(authenticator))
-  const others = { tokenWatch, files, tasks, observer, replies, changingLists }
-  const { pipeline, toolRuns, eras, subscriptions } = await openEras(state, measures, others, lifecycle)
+  const dependencies = { tokenWatch, files, tasks, observer, replies, changingLists }
+  const { pipeline, toolRuns, eras, subscriptions } = await openEras(state, measures, dependencies, lifecycle)
 
   const app = createFastify(log, config)
   app.addHook('onReady', async () => shedding.start())

@@ -130,7 +130,7 @@ export async function openFiles (
       )
       const title = () => catalog.current.server.info.title ?? catalog.current.server.info.name
       const paths = [path, ...publicUrl === undefined ? [] : [new URL(publicUrl).pathname]]
-      for (const prefix of new Set(paths.map((one) => `${toFolder(one)}/files`))) {
+      for (const prefix of new Set(paths.map((prefixPath) => `${toFolder(prefixPath)}/files`))) {
         const { filesToken: token } = config
         registerFiles(app, prefix, { ...dependencies, openServer, title, publicUrl, token })
       }

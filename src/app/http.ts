@@ -42,13 +42,13 @@ export function registerRoutes (
   app: FastifyInstance,
   config: ServiceConfig,
   {
-    readiness, eras, files, openStreams, limiter, readSigningKeys: readKeys, authorConsole, ...others
+    readiness, eras, files, openStreams, limiter, readSigningKeys: readKeys, authorConsole, ...members
   }: RouteDependencies
 ): void {
   const { publicUrl, authIssuers: issuers, authScopes: scopes, path } = config
   const policy = openConnections(app, config)
   const guards = {
-    ...others,
+    ...members,
     policy,
     authentications: new Used(new Limit('authentications', partOf('authentications', config.workerCount))),
     arrivingBytes: countArrivingBytes(config),

@@ -19,11 +19,11 @@ interface ComposedDependencies extends Pick<
 
 export function composeMethods (
   { config, backend: { store, broadcast }, log, clock }: OpenedState,
-  { tasks, files, countHandle, ...others }: ComposedDependencies
+  { tasks, files, countHandle, ...seams }: ComposedDependencies
 ) {
   const { requestTimeoutMs, maxHandlesPerCaller } = config
   const dependencies: MethodDependencies = {
-    ...others,
+    ...seams,
     requestTimeoutMs,
     ...files && { files },
     ...tasks && { tasks: tasks.starter, taskFollowers: tasks.followers },

@@ -33,12 +33,12 @@ export function createStoreCheck (
   })
 
   return async () => {
-    const found = now() < freshUntil
+    const current = now() < freshUntil
       ? problem
       : await withinDeadline(find(), ANSWER_MS, toLateError).catch(toError)
-    if (found === undefined) return
-    report(found)
-    throw found
+    if (current === undefined) return
+    report(current)
+    throw current
   }
 }
 

@@ -31,7 +31,7 @@ export function openUpstreams (
   const exchange = mayExchange && tokens !== undefined && client !== undefined
     ? new TokenExchange({ issuers, tokens, client, form })
     : undefined
-  const kept = new KeptTokens()
+  const keptTokens = new KeptTokens()
   let sealer: Sealer | undefined
   let keys: SigningKeys | undefined
 
@@ -49,7 +49,7 @@ export function openUpstreams (
     credentials: {
       log,
       exchange,
-      kept,
+      kept: keptTokens,
       own: { issuer: issuers[0], client },
       facts: {
         modes,
@@ -68,10 +68,10 @@ export function openUpstreams (
   })
   return Object.assign(upstreams, {
     compile: createUpstreamCompiler(upstreams.open),
-    signWith (opened: Sealer) { sealer = opened },
+    signWith (secrets: Sealer) { sealer = secrets },
     taskTokens: (catalog: Pick<Catalog, 'current'>) => createTaskTokens({
       exchange,
-      kept,
+      kept: keptTokens,
       log,
       exchangesOf (name) {
         const tool = catalog.current.primitives.tools.find(({ key }) => key === name)

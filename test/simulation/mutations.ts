@@ -273,7 +273,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a run tells again how far an earlier one was',
     seed: 1270,
     edits: [[
-      'features/tasks/runs/run-progress.ts', 'if (this.#isUndo || told.progress <= progress) return false', ''
+      'features/tasks/runs/run-progress.ts',
+      'if (this.#isUndo || report.progress <= progress) return false', ''
     ]]
   },
   {

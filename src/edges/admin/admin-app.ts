@@ -25,7 +25,7 @@ interface OperatorAct {
   readonly address: string | undefined
   /** The tool. */
   readonly name?: string | undefined
-  /** Who owns the task. */
+  /** The owner of the task. */
   readonly owner?: string | undefined
   /** The id of the call that began the task, as in the log. */
   readonly requestId?: string | undefined
@@ -40,7 +40,7 @@ interface AdminAppDependencies {
   readonly metrics: { readonly contentType: string, text (): Promise<string> }
   /** Absent if the service has no tasks. */
   readonly tasks: OperatedTasks | undefined
-  /** Whoever has it may change tasks. If it is set, reading tasks needs it too. */
+  /** The token that changes tasks. If it is set, reading tasks needs it too. */
   readonly token: string | undefined
   /** The version of Trivet. */
   readonly version: string

@@ -75,12 +75,12 @@ function toOperation (samples: readonly Sample[]): MeasuredCalls[] {
 }
 
 /** Returns the first limit in seconds within which so many calls ended. */
-function findLimit (samples: readonly Sample[], wanted: number): number {
+function findLimit (samples: readonly Sample[], minCount: number): number {
   const ended = new Map<number, number>()
   for (const { name, labels: { le = '' }, value } of samples) {
     const limit = le === '+Inf' ? Infinity : Number(le)
     if (name === `${DURATION}_bucket`) ended.set(limit, (ended.get(limit) ?? 0) + value)
   }
-  const limits = [...ended].filter(([, count]) => count >= wanted).map(([limit]) => limit)
+  const limits = [...ended].filter(([, count]) => count >= minCount).map(([limit]) => limit)
   return Math.min(Infinity, ...limits)
 }

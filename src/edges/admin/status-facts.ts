@@ -29,8 +29,8 @@ export async function readStatus (
   { health, metrics, tasks, isTraced }: StatusSources, { mayList, refreshSeconds }: Reader
 ): Promise<StatusFacts> {
   const problems: string[] = []
-  const note = (what: string) => (error: unknown) => {
-    problems.push(`${what} cannot be read: ${messageOf(error)}`)
+  const note = (subject: string) => (error: unknown) => {
+    problems.push(`${subject} cannot be read: ${messageOf(error)}`)
   }
   const [report, text] = await Promise.all([
     health().catch(note('The health')), metrics.text().catch(note('Metrics'))

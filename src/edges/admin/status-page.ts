@@ -17,7 +17,7 @@ export interface StatusFacts {
   readonly samples: readonly Sample[]
   /** Why metrics or tasks cannot be read. */
   readonly problems: readonly string[]
-  /** Those that were found. `undefined` if the reader may not see tasks. */
+  /** Due tasks that no replica runs. `undefined` if the reader may not see tasks. */
   readonly stuckTasks: readonly ListedTask[] | undefined
   readonly isTraced: boolean
   readonly refreshSeconds: number | undefined
@@ -67,7 +67,7 @@ const toTime = (ms: number) => `${new Date(ms).toISOString().slice(0, DATE_LENGT
 
 function toProblems ({ report, samples, problems }: StatusFacts): HtmlValue {
   const stuck = sumOf(samples, 'trivet_tasks_stuck') ?? 0
-  const found = [
+  const items = [
     ...report.parts.filter(({ ready }) => !ready).map((part) => toProblem(
       `${nameOf(part)} is not ready${part.reason === undefined ? '' : `: ${part.reason}`}`, 'unready'
     )),
@@ -82,7 +82,7 @@ function toProblems ({ report, samples, problems }: StatusFacts): HtmlValue {
       : [],
     ...problems.map((problem) => html`<li>${problem}</li>`)
   ]
-  return found.length === 0 ? html`<p>None.</p>` : html`<ul>${found}</ul>`
+  return items.length === 0 ? html`<p>None.</p>` : html`<ul>${items}</ul>`
 }
 
 function toProblem (text: string, symptom: Symptom): HtmlValue {
@@ -141,6 +141,6 @@ ${stuckTasks === undefined
 function toStuckRow ({ taskId, tool, left, isOverdue, dueAt, traceId }: ListedTask): readonly string[] {
   const why = typeof left === 'string' ? LEFT[left] ?? left : undefined
   const overdue = isOverdue === true ? `no replica has looked since ${String(dueAt)}` : undefined
-  const reasons = [why, overdue].filter((one) => one !== undefined).join('; ')
+  const reasons = [why, overdue].filter((reason) => reason !== undefined).join('; ')
   return [String(taskId), String(tool ?? 'not known'), reasons, String(traceId ?? '')]
 }

@@ -30,8 +30,8 @@ export function toTable (
   { isOfNumbers = false }: TableOptions = {}
 ): HtmlValue {
   const head = columns.map((column) => html`<th scope="col">${column}</th>`)
-  const body = rows.map(([first, ...others]) => (
-    html`<tr><th scope="row">${toBreakable(first)}</th>${others.map((cell) => html`<td>${cell}</td>`)}</tr>\n`
+  const body = rows.map(([first, ...cells]) => (
+    html`<tr><th scope="row">${toBreakable(first)}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`
   ))
   return html`<table${isOfNumbers ? html` class="numbers"` : html``}>
 <thead><tr>${head}</tr></thead>
@@ -46,9 +46,9 @@ function toBreakable (name = ''): HtmlValue {
 }
 
 export function toRequests (samples: readonly Sample[]): HtmlValue {
-  const most = sumOf(samples, 'trivet_requests_limit')
+  const limit = sumOf(samples, 'trivet_requests_limit')
   const rows = [
-    ['Requests now', `${toNumber(sumOf(samples, 'trivet_running_requests'))} of at most ${toNumber(most)}`],
+    ['Requests now', `${toNumber(sumOf(samples, 'trivet_running_requests'))} of at most ${toNumber(limit)}`],
     ['Open streams now', toNumber(sumOf(samples, 'trivet_open_streams'))],
     ['Shed because of overload', toCounts(samples, 'trivet_shed_requests_total', ({ reason }) => reason)],
     ['Refused by a limit', toCounts(samples, 'trivet_limit_hits_total', describeLimit)],
@@ -83,7 +83,7 @@ function toCounts (
 export function toOperations (samples: readonly Sample[]): HtmlValue {
   const operations = readOperations(samples)
   const tools = operations.filter(({ method, subject }) => method === 'tools/call' && subject !== undefined)
-  const others = operations.filter((operation) => !tools.includes(operation))
+  const methods = operations.filter((operation) => !tools.includes(operation))
   const toRows = (list: readonly MeasuredCalls[]) => list.map((operation) => {
     const { method, subject, calls, errors, halfWithin, mostWithin } = operation
     const name = method === 'tools/call' ? subject ?? UNKNOWN_TOOL : `${method} ${subject ?? ''}`
@@ -97,9 +97,9 @@ ${tools.length === 0
 ${toTable(['Tool', ...columns], toRows(tools), { isOfNumbers: true })}
 <p>${toHint('errors')}</p>`}
 <h2>Other methods</h2>
-${others.length === 0
+${methods.length === 0
     ? html`<p>None was called since the start.</p>`
-    : toTable(['Method', ...columns], toRows(others), { isOfNumbers: true })}`
+    : toTable(['Method', ...columns], toRows(methods), { isOfNumbers: true })}`
 }
 
 /** A call of a tool that the catalog does not have has no name in the metrics. */

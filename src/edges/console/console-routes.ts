@@ -65,16 +65,16 @@ export function registerConsole (app: FastifyInstance, source: ConsoleSource, en
     if (page === undefined) return reply.code(400).type('text/plain').send('csp must be a policy as JSON\n')
     return reply.headers(page.headers).send(page.html)
   })
-  app.register(async (own) => {
-    own.setReplySerializer((payload) => toWellFormedJson(JSON.stringify(payload)))
-    own.addHook('onRequest', refuseOtherPages)
-    own.get(`${FOLDER}/state`, (request, reply) => sendState(source.readState(), request, reply))
-    own.get<{ Params: { id: string } }>(`${FOLDER}/tasks/:id`, async ({ params: { id } }, reply) => {
+  app.register(async (routes) => {
+    routes.setReplySerializer((payload) => toWellFormedJson(JSON.stringify(payload)))
+    routes.addHook('onRequest', refuseOtherPages)
+    routes.get(`${FOLDER}/state`, (request, reply) => sendState(source.readState(), request, reply))
+    routes.get<{ Params: { id: string } }>(`${FOLDER}/tasks/:id`, async ({ params: { id } }, reply) => {
       const task = await source.readTask(id)
       if (task === undefined) return reply.code(404).type('text/plain').send('There is no such task\n')
       return reply.header('cache-control', 'no-store').send(task)
     })
-    own.post(`${FOLDER}/callers`, { bodyLimit: MAX_BODY_BYTES }, ({ body }, reply) => {
+    routes.post(`${FOLDER}/callers`, { bodyLimit: MAX_BODY_BYTES }, ({ body }, reply) => {
       try {
         return reply.header('cache-control', 'no-store').send({ token: source.pick(body) })
       } catch (error) {
@@ -122,8 +122,8 @@ function sendState (state: string, { headers }: FastifyRequest, reply: FastifyRe
 /** A screen runs in a frame of another origin: of the other name of this machine. */
 function toPolicy ({ headers: { host = '' } }: FastifyRequest): string {
   const [, name, port = ''] = LOOPBACK_HOST.exec(host) ?? []
-  const other = name?.toLowerCase() === 'localhost' ? '127.0.0.1' : 'localhost'
+  const sandboxHost = name?.toLowerCase() === 'localhost' ? '127.0.0.1' : 'localhost'
   return "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
     "img-src 'self' data: blob:; media-src data: blob:; font-src 'self'; " +
-    `frame-src http://${other}${port}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`
+    `frame-src http://${sandboxHost}${port}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'`
 }

@@ -68,5 +68,5 @@ function rangeOf (
 }
 
 function isKnown (header: string | undefined, etag: string): boolean {
-  return header?.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, ''))) === true
+  return header?.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, ''))) === true
 }

@@ -24,7 +24,7 @@ const NAMES: { readonly [type: string]: string } = {
 
 /** @param accept types and extensions, as the attribute `accept` of HTML has them. Not empty. */
 export function describeTypes (accept: readonly string[]): string {
-  const words = [...new Set(accept.map((one) => describeType(one.toLowerCase())))]
+  const words = [...new Set(accept.map((type) => describeType(type.toLowerCase())))]
   const last = words.at(-1) ?? ''
   const text = words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`
   return text.charAt(0).toUpperCase() + text.slice(1)

@@ -103,7 +103,7 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
     if (form.writableNeedDrain) idle.refresh()
     else stop()
   }, IDLE_MS)
-  const whole = timers.setTimeout(stop, UPLOAD_MS)
+  const deadline = timers.setTimeout(stop, UPLOAD_MS)
   let countBytes = (_bytes: Buffer): void => {}
   let unwatch: (() => void) | undefined
   try {
@@ -140,7 +140,7 @@ async function readForm (request: FastifyRequest, upload: LinkedUpload): Promise
     })
   } finally {
     timers.clear(idle)
-    timers.clear(whole)
+    timers.clear(deadline)
     // The answer is decided. The rest of the body is read, but means nothing.
     body.off('data', countBytes)
     unwatch?.()

@@ -40,10 +40,10 @@ const LACKING = 'The access token lacks a scope that this needs'
 
 export function createChallenges ({ metadataUrl, scopes }: ChallengesOptions): Challenges {
   function write (
-    error: string | undefined, description: string | undefined, asked: readonly string[]
+    error: string | undefined, description: string | undefined, scopeNames: readonly string[]
   ): string {
     // A client decides by itself whether it wants refresh tokens.
-    const scope = asked.filter((one) => one !== 'offline_access').join(' ')
+    const scope = scopeNames.filter((name) => name !== 'offline_access').join(' ')
     const members = { resource_metadata: metadataUrl, error, error_description: description, scope }
     const parameters = Object.entries(members).flatMap(
       ([name, value]) => value === undefined || value === '' ? [] : [`${name}=${toQuotedString(value)}`]
@@ -65,8 +65,8 @@ export function createChallenges ({ metadataUrl, scopes }: ChallengesOptions): C
 const MAX_SCOPE_CHARS = 4000
 
 /** Leaves the scopes of the token out where the header would be too long. */
-function join (required: readonly string[], held: readonly string[]): readonly string[] {
-  const all = [...new Set([...required, ...held])]
+function join (required: readonly string[], granted: readonly string[]): readonly string[] {
+  const all = [...new Set([...required, ...granted])]
   return all.join(' ').length > MAX_SCOPE_CHARS ? required : all
 }
 

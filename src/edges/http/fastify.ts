@@ -16,7 +16,7 @@ const responseOptions = 'URLPattern' in globalThis
 declare module 'fastify' {
   interface FastifyInstance {
     /** Whether a program that embeds the service changes or reads what is sent. */
-    readonly sendHooks: { areThere: boolean }
+    readonly hasSendHooks: boolean
   }
 }
 
@@ -101,13 +101,13 @@ function toDecodable (url: string): string {
 
 /** Fastify does not tell which hooks an app has. Plugins add theirs to apps whose prototype this one is. */
 function noteSendHooks (app: FastifyInstance): void {
-  const sendHooks = { areThere: false }
-  app.decorate('sendHooks', { getter: () => sendHooks })
+  let hasSendHooks = false
+  app.decorate('hasSendHooks', { getter: () => hasSendHooks })
   const addHook: unknown = app.addHook
   Object.assign(app, {
-    addHook (this: FastifyInstance, name: string, ...rest: unknown[]): unknown {
-      if (name === 'onSend') sendHooks.areThere = true
-      return Reflect.apply(addHook as () => unknown, this, [name, ...rest])
+    addHook (this: FastifyInstance, name: string, ...options: unknown[]): unknown {
+      if (name === 'onSend') hasSendHooks = true
+      return Reflect.apply(addHook as () => unknown, this, [name, ...options])
     }
   })
 }

@@ -123,7 +123,7 @@ export function registerGuards (app: FastifyInstance, dependencies: GuardsDepend
   }
 }
 
-/** Nobody knows yet which principal sent the request. The address costs time, and most tokens are cached. */
+/** A sender before its token is checked. Reads the address when it is needed: most tokens are cached. */
 class UnknownSender implements TokenSender {
   readonly #request: FastifyRequest
   readonly #authentications: Used

@@ -7,7 +7,7 @@ import { ReadyResponse } from '../../platform/protocol/json-rpc.ts'
 
 export function sendJson (reply: FastifyReply, response: string | ReadyResponse): void {
   reply.header('content-type', 'application/json')
-  if (typeof response !== 'string' && reply.server.sendHooks.areThere) reply.send(response.toBuffer())
+  if (typeof response !== 'string' && reply.server.hasSendHooks) reply.send(response.toBuffer())
   else if (typeof response !== 'string') sendReady(reply, response)
   else if (isLarge(response)) sendLarge(reply, response)
   else reply.send(response)
@@ -47,8 +47,8 @@ function sendReady (reply: FastifyReply, response: ReadyResponse): void {
         status, isWhole ? { ...headers, 'content-length': response.length } : headers
       ])
     },
-    end (chunk: unknown, ...rest: unknown[]) {
-      if (chunk !== result) return Reflect.apply(end, raw, [chunk, ...rest])
+    end (chunk: unknown, ...options: unknown[]) {
+      if (chunk !== result) return Reflect.apply(end, raw, [chunk, ...options])
       const { socket } = raw
       socket?.cork()
       raw.write(head)

@@ -36,7 +36,7 @@ export function registerResourceMetadata (
   }
 
   const paths = new Set([pathOf(publicUrl), path === '/' ? '' : path, ''])
-  for (const url of [...paths].map((one) => `${WELL_KNOWN}${one}`)) {
+  for (const url of [...paths].map((place) => `${WELL_KNOWN}${place}`)) {
     app.get(url, async (_, reply) => await allowAll(reply)
       .header('content-type', 'application/json').header('cache-control', 'public, max-age=3600')
       .send(metadata))

@@ -13,14 +13,14 @@ const MAX_FRAME_BYTES = 12
 export function writeWholeChunks (response: ServerResponse): void {
   const { write } = response
   let isBegun = false
-  response.write = (chunk: unknown, ...rest: unknown[]): boolean => {
+  response.write = (chunk: unknown, ...options: unknown[]): boolean => {
     const { socket } = response
     // Node sends the headers with the first chunk. It also waits for a socket that is full or not there yet.
-    const isWhole = isBegun && Buffer.isBuffer(chunk) && chunk.length > 0 && rest.length === 0 &&
+    const isWhole = isBegun && Buffer.isBuffer(chunk) && chunk.length > 0 && options.length === 0 &&
       response.chunkedEncoding && !response.writableEnded && socket?.writable === true &&
       socket.writableLength === 0 && chunk.length + MAX_FRAME_BYTES < socket.writableHighWaterMark
     isBegun = true
-    if (!isWhole) return Reflect.apply(write, response, [chunk, ...rest])
+    if (!isWhole) return Reflect.apply(write, response, [chunk, ...options])
     // Latin1 keeps each byte.
     return socket.write(`${chunk.length.toString(16)}\r\n${chunk.toString('latin1')}\r\n`, 'latin1')
   }

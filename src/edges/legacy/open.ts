@@ -67,13 +67,13 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
   } = dependencies
   const { openStreams, keepAlive } = answerDependencies
   const onError = (err: unknown) => log.warn({ err }, 'sessions cannot reach the other replicas')
-  const opened = new Lifecycle(signal)
-  const messages = opened.add(new SessionMessages(broadcast, onError))
-  const { clock, endedSessions } = await opened.start(async () => ({
-    clock: await opened.open(untilAvailable(async () => (
+  const lifecycle = new Lifecycle(signal)
+  const messages = lifecycle.add(new SessionMessages(broadcast, onError))
+  const { clock, endedSessions } = await lifecycle.start(async () => ({
+    clock: await lifecycle.open(untilAvailable(async () => (
       await openSharedClock(broadcast).catch((error: unknown) => { throw new StoreUnavailable(error) })
     ), signal)),
-    endedSessions: await opened.open(openEndedSessions(store, messages, {
+    endedSessions: await lifecycle.open(openEndedSessions(store, messages, {
       onError, maxPerOwner: config.maxSessionsPerCaller, signal
     }))
   }))
@@ -103,7 +103,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
     eventLog, messages, watches, openStreams, tokenWatch, keepAlive, onError
   })
   const closables = [
-    calls, resumedStreams, watches, sessionStreams, callStreams, changes, answers, settings, opened
+    calls, resumedStreams, watches, sessionStreams, callStreams, changes, answers, settings, lifecycle
   ]
   const snapshots = createLegacySnapshots()
   const pipeline = new Pipeline({

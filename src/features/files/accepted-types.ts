@@ -26,10 +26,11 @@ export function acceptedType (
   // A browser that knows no type declares the general one, so the name comes first then.
   const types = declared === BYTES_TYPE ? [ofName, declared] : [declared, ofName]
   if (accept.length === 0) return types[0]
-  const matches = (type: string) => accept.some((one) => {
-    const pattern = one.toLowerCase()
+  const matches = (type: string) => accept.some((form) => {
+    const pattern = form.toLowerCase()
     return pattern.endsWith('/*') ? type.startsWith(pattern.slice(0, -1)) : type.split(';')[0] === pattern
   })
-  const isNamed = accept.some((one) => one.startsWith('.') && name.toLowerCase().endsWith(one.toLowerCase()))
+  const lowerName = name.toLowerCase()
+  const isNamed = accept.some((form) => form.startsWith('.') && lowerName.endsWith(form.toLowerCase()))
   return types.find(matches) ?? (isNamed ? ofName : undefined)
 }

@@ -33,7 +33,7 @@ export interface FileRoomDependencies extends UploadRecordsDependencies {
 }
 
 export interface FileRoom extends Omit<FileRoomDependencies, 'store' | 'broadcast' | 'log'> {
-  readonly kept: KeptFiles
+  readonly files: KeptFiles
   readonly uploads: UploadRecords
   /** Ends the sweeps, and closes the storage. Does not wait long for a sweep whose storage is silent. */
   close (): Promise<void>
@@ -68,7 +68,7 @@ export function createFileRoom (
 
   return {
     ...shared,
-    kept: createKeptFiles(
+    files: createKeptFiles(
       storage, createAccounts(store, limits.maxFileBytesPerCaller, now),
       new ArrivingBytes(new Limit('partBytes', limits.maxPartBytes))
     ),

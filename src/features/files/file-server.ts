@@ -93,7 +93,7 @@ function refuse (cause: unknown): never {
   throw overloaded('Files are not available at the moment. Try again later.', error)
 }
 
-function toUpload ({ kept, uploads, now }: FileRoom, link: UploadLink): LinkedUpload {
+function toUpload ({ files, uploads, now }: FileRoom, link: UploadLink): LinkedUpload {
   const { message, accept, maxBytes, account, ttlMs } = link
   return {
     message,
@@ -108,12 +108,12 @@ function toUpload ({ kept, uploads, now }: FileRoom, link: UploadLink): LinkedUp
         turn = await uploads.begin(link)
         if (turn === undefined) return 'busy'
         const expiresAt = now() + ttlMs
-        const file = await kept.keep({ owner: link, bytes, maxBytes, expiresAt })
+        const file = await files.keep({ owner: link, bytes, maxBytes, expiresAt })
         const upload = { ...file, name: toFileName(name) ?? 'file', mimeType, expiresAt }
         // If this rejects, the record may exist or begin to exist: the file stays until it expires.
         const outcome = await uploads.add(link, upload)
         if (outcome === 'added') return 'received'
-        await kept.drop(link, upload)
+        await files.drop(link, upload)
         if (outcome === 'full') throw new FilesFull()
         return 'used'
       } catch (error) {

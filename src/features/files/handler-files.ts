@@ -40,12 +40,12 @@ export async function putFile (
   if (!isHeaderType(mimeType)) {
     throw toOptionError('put: mimeType must be a media type such as text/csv', mimeType, 'string')
   }
-  const { kept, links, limits, now } = room
+  const { files, links, limits, now } = room
   const owner = toFileOwner(sender)
   const expiresAt = Math.ceil(now() + ttlMs)
   // Throws before the file is kept if the service does not know its URL.
   links.findUrl()
-  const { key, size } = await kept.keep({
+  const { key, size } = await files.keep({
     owner,
     bytes: untilAborted(source.bytes, signal),
     maxBytes: limits.maxFileBytes,
@@ -141,7 +141,7 @@ function toAnswer ({ storage }: FileRoom, { key, name, mimeType, size }: Receive
 /** Returns a name that the user knows, for the page. */
 function accountOf ({ principal: { claims = {}, subject } }: Sender): string | undefined {
   const names = [claims.email, claims.preferred_username, claims.name, subject]
-  const name = names.find((one) => typeof one === 'string' && one !== '')
+  const name = names.find((candidate) => typeof candidate === 'string' && candidate !== '')
   return typeof name === 'string' ? cut(name, 100) : undefined
 }
 

@@ -27,6 +27,6 @@ export async function openStorage (url: string, readVariable: ReadVariable): Pro
 
 function findKind (url: string): StorageKind | undefined {
   const colon = url.indexOf(':')
-  const [scheme, rest] = [url.slice(0, colon), url.slice(colon + 1)]
-  return STORAGES.find((kind) => colon > 0 && kind.scheme === scheme && kind.rest.test(rest))
+  const [scheme, location] = [url.slice(0, colon), url.slice(colon + 1)]
+  return STORAGES.find((kind) => colon > 0 && kind.scheme === scheme && kind.rest.test(location))
 }

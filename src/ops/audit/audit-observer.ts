@@ -71,9 +71,9 @@ interface LineFacts {
 export function toMembers (
   { event, outcome, address }: LineFacts, observed: Observed, { status, protocolError, durationMs }: Ending
 ): string {
-  const { requestId, traceId, method, subject: name, principal, revision, refused, given } = observed
+  const { requestId, traceId, method, subject: name, principal, revision, refused, callArguments } = observed
   return `"event":"${event}","outcome":"${outcome}"${toMember('method', method)}${toMember('name', name)}` +
-    toArguments(given) + toUpstreams(observed.upstreams) + toWho(principal) +
+    toArguments(callArguments) + toUpstreams(observed.upstreams) + toWho(principal) +
     (refused === undefined ? toMember('address', address) : `,${JSON.stringify(refused).slice(1, -1)}`) +
     toMember('revision', revision) +
     (status === undefined ? '' : `,"status":${status}`) +
@@ -107,9 +107,9 @@ function toUpstreams (upstreams: Observed['upstreams']): string {
 }
 
 /** A name that the definition does not have is the client's own text, so it is only counted. */
-function toArguments (given: GivenArguments | undefined): string {
-  if (given?.args === undefined) return ''
-  const { rule, args } = given
+function toArguments (callArguments: GivenArguments | undefined): string {
+  if (callArguments?.args === undefined) return ''
+  const { rule, args } = callArguments
   if (rule.hasValues) return `,"arguments":${JSON.stringify(redact(args, rule.secretNames))}`
   const names = Object.keys(args)
   const defined = names.filter((name) => rule.names.has(name))

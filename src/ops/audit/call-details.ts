@@ -32,9 +32,9 @@ export function createCallDetails ({ isShown, readSecrets }: CallDetailsOptions)
   return (observed, ending): CallDetails => {
     if (!isShown()) return {}
     if (!CALLS.has(observed.method)) return toScopes(observed)
-    const { given, isToolError } = observed
-    const secretNames = given?.rule.secretNames ?? NO_NAMES
-    const args = given?.args ?? {}
+    const { callArguments, isToolError } = observed
+    const secretNames = callArguments?.rule.secretNames ?? NO_NAMES
+    const args = callArguments?.args ?? {}
     const settings = [...readSecrets().values()].flat()
     const secretArguments = secretTextsIn(args, secretNames)
     const secrets = new Set([...settings, ...secretArguments])
@@ -45,11 +45,11 @@ export function createCallDetails ({ isShown, readSecrets }: CallDetailsOptions)
       return clean(isQuoting ? value.replaceAll(QUOTED_VALUE, '') : value)
     }
     const result = readResult(ending)
-    const shown = isToolError ? withoutQuotes(result) : clean(result)
+    const text = isToolError ? withoutQuotes(result) : clean(result)
     const error = withoutQuotes(errorOf(ending))
     return {
       ...Object.keys(args).length > 0 && { arguments: clean(args) },
-      ...shown !== undefined && { result: shown },
+      ...text !== undefined && { result: text },
       ...error !== undefined && { error },
       ...toScopes(observed)
     }

@@ -117,7 +117,7 @@ export function secretTextsIn (
 /** A longer text comes first: a shorter one may be a part of it. A text may be quoted as JSON. */
 function toPattern (texts: ReadonlySet<string>): RegExp {
   const forms = [...texts].flatMap((text) => [text, JSON.stringify(text).slice(1, -1)])
-  const longestFirst = forms.filter((form) => form !== '').toSorted((one, other) => other.length - one.length)
+  const longestFirst = forms.filter((form) => form !== '').toSorted((a, b) => b.length - a.length)
   const escaped = longestFirst.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
   return new RegExp(escaped.length === 0 ? '(?!)' : escaped.join('|'), 'g')
 }

@@ -103,11 +103,11 @@ export function completeConfig ({ constants, ...options }: ConfigOptions): Servi
 
 /** Returns the settings without those that only the process uses. */
 export function toAppConfig (config: Config): AppConfig {
-  const rest: AppConfig & { [K in ProcessKey]?: unknown } = { ...config }
+  const appConfig: AppConfig & { [K in ProcessKey]?: unknown } = { ...config }
   for (const [option, { processOnly }] of ROWS) {
-    if (processOnly !== undefined) Reflect.deleteProperty(rest, option)
+    if (processOnly !== undefined) Reflect.deleteProperty(appConfig, option)
   }
-  return rest
+  return appConfig
 }
 
 /** Calls `read` for each setting. It returns an accepted value, or the fallback. */

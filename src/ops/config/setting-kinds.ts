@@ -76,7 +76,7 @@ export function oneOf<const T extends string> (values: readonly T[]): Kind<T> {
   return {
     form: `one of ${values.join(', ')}`,
     parse: (text) => text,
-    accepts: (value): value is T => values.some((one) => one === value)
+    accepts: (value): value is T => values.some((allowed) => allowed === value)
   }
 }
 
@@ -111,7 +111,7 @@ export function list (form: string, pattern: Pick<RegExp, 'test'>): Kind<readonl
     form: `a list of ${form}`,
     textForm: `a comma-separated list of ${form}`,
     parse: toList,
-    accepts: isListOf((one): one is string => typeof one === 'string' && pattern.test(one))
+    accepts: isListOf((item): item is string => typeof item === 'string' && pattern.test(item))
   }
 }
 

@@ -12,17 +12,17 @@ import {
   type Setting, type SettingsTable, type ValuesOf
 } from './setting-kinds.ts'
 
-const LISTENS = 'pass it to app.listen()'
-const HAS_WORKERS = 'call it in each of several processes'
-const HAS_ADMIN = 'only a service that runs as a process has an admin address'
+const LISTEN_HINT = 'pass it to app.listen()'
+const WORKERS_HINT = 'call it in each of several processes'
+const ADMIN_HINT = 'only a service that runs as a process has an admin address'
 
 const SERVICE = {
   catalog: setting('TRIVET_CATALOG', text('the path of a folder', /\S/), './catalog', "The catalog's folder."),
-  host: ofProcess(LISTENS, setting('HOST', address, '127.0.0.1',
+  host: ofProcess(LISTEN_HINT, setting('HOST', address, '127.0.0.1',
     'The address to listen on. An address that others can reach needs `TRIVET_AUTH`.')),
-  port: ofProcess(LISTENS, setting('PORT', integer(0, 65_535), 3000,
+  port: ofProcess(LISTEN_HINT, setting('PORT', integer(0, 65_535), 3000,
     'The port to listen on. 0 picks a free one.')),
-  workers: ofProcess(HAS_WORKERS, setting('TRIVET_WORKERS', integerOr('auto', 1, 256), 1,
+  workers: ofProcess(WORKERS_HINT, setting('TRIVET_WORKERS', integerOr('auto', 1, 256), 1,
     'The processes that serve together on one port. More than one needs a shared state. `auto` is one for ' +
       'each core. See [Workers](operating/replicas.md#workers).')),
   path: setting('TRIVET_PATH',
@@ -146,13 +146,13 @@ const TELEMETRY = {
   auditFile: setting('TRIVET_AUDIT_FILE', file, undefined,
     'The file that the [audit log](operating/observing.md#the-audit-log) is appended to, such as ' +
       '`/dev/stderr`. By default there is none.'),
-  adminPort: ofProcess(HAS_ADMIN, setting('TRIVET_ADMIN_PORT', integer(0, 65_535), undefined,
+  adminPort: ofProcess(ADMIN_HINT, setting('TRIVET_ADMIN_PORT', integer(0, 65_535), undefined,
     'The port of a second address, for operators: `/metrics`, `/readyz` in detail, `/livez`. By ' +
       'default there is none.')),
-  adminHost: ofProcess(HAS_ADMIN, setting('TRIVET_ADMIN_HOST', address, '127.0.0.1',
+  adminHost: ofProcess(ADMIN_HINT, setting('TRIVET_ADMIN_HOST', address, '127.0.0.1',
     'The address of `TRIVET_ADMIN_PORT`. Everyone who reaches it may read it: a Prometheus in ' +
       'another container needs `0.0.0.0`, and a network that clients cannot reach.')),
-  adminToken: secret(ofProcess(HAS_ADMIN, setting('TRIVET_ADMIN_TOKEN',
+  adminToken: secret(ofProcess(ADMIN_HINT, setting('TRIVET_ADMIN_TOKEN',
     text('32 characters or more: letters, digits, and -._~+/', /^[\w.~+/-]{32,}=*$/), undefined,
     'The token by which operators see, cancel and retry [tasks](operating/tasks.md) at ' +
       '`TRIVET_ADMIN_PORT`. Without it nothing can be changed there, no value of a recording is ' +

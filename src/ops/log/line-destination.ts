@@ -108,7 +108,7 @@ export class LineDestination {
       }
     }
     const deadline = timers.setTimeout(() => {
-      this.#flushes = this.#flushes.filter((one) => one !== flush)
+      this.#flushes = this.#flushes.filter((waiter) => waiter !== flush)
       done()
     }, FLUSH_LIMIT_MS)
     this.#flushes.push(flush)
@@ -125,8 +125,8 @@ export class LineDestination {
       if (bytes === undefined) return
       this.#rest = bytes
       try {
-        const rest = bytes.subarray(writeSync(this.#fd, bytes))
-        this.#rest = rest.length > 0 ? rest : undefined
+        const remainder = bytes.subarray(writeSync(this.#fd, bytes))
+        this.#rest = remainder.length > 0 ? remainder : undefined
       } catch (error) {
         if (!isFull(error)) return
         left--
@@ -186,9 +186,9 @@ export class LineDestination {
   }
 
   #take (): Buffer | undefined {
-    const rest = this.#rest
+    const remainder = this.#rest
     this.#rest = undefined
-    if (rest !== undefined) return rest
+    if (remainder !== undefined) return remainder
     const text = this.#texts.shift()
     if (text === undefined) return undefined
     this.#waitingLength -= text.length

@@ -26,17 +26,17 @@ export interface AddedMetrics {
 }
 
 export function createAddedMetrics ({ countReady, countReplaced }: AddedSources): AddedMetrics {
-  const own = new Registry()
+  const registry = new Registry()
   const ready: Gauge = new Gauge({
     name: 'trivet_workers_ready',
     help: 'Workers that serve.',
-    registers: [own],
+    registers: [registry],
     collect: () => ready.set(countReady())
   })
   const replaced: Counter = new Counter({
     name: 'trivet_workers_replaced_total',
     help: 'Workers that ended and made room for others.',
-    registers: [own],
+    registers: [registry],
     collect () {
       replaced.reset()
       replaced.inc(countReplaced())
@@ -48,22 +48,22 @@ export function createAddedMetrics ({ countReady, countReplaced }: AddedSources)
   return {
     note (worker, values) { last.set(worker, values) },
     async add () {
-      const ownValues = await own.getMetricsAsJSON()
+      const ownValues = await registry.getMetricsAsJSON()
       for (;;) {
-        const seen = keeping
-        const kept = await seen
+        const pending = keeping
+        const sums = await pending
         // In the same turn as the check: a worker that ends passes from the last reports to what is kept.
-        if (seen === keeping) return await aggregate([...last.values(), kept, ownValues]).metrics()
+        if (pending === keeping) return await aggregate([...last.values(), sums, ownValues]).metrics()
       }
     },
     keep (worker) {
       const values = (last.get(worker) ?? []).filter(({ type }) => GROWING.includes(String(type)))
       last.delete(worker)
-      keeping = keeping.then(async (kept) => await aggregate([kept, values]).getMetricsAsJSON())
+      keeping = keeping.then(async (sums) => await aggregate([sums, values]).getMetricsAsJSON())
     }
   }
 }
 
 function aggregate (values: readonly MetricValues[]): Registry {
-  return AggregatorRegistry.aggregate(values.map((one) => [...one]))
+  return AggregatorRegistry.aggregate(values.map((list) => [...list]))
 }

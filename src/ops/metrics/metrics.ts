@@ -152,7 +152,7 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
       () => tasks.counts.losses)
     gauge('trivet_tasks_running', 'Tasks whose handler runs on this replica.', [],
       (metric) => metric.set(tasks.counts.running))
-    // Of all replicas: each one tells the same. One look at the entries that are due first, and no record.
+    // Every replica reports the count of all replicas. It reads the first due entries, and no record.
     gauge('trivet_tasks_stuck', 'Tasks that are due, and that no replica has run for two leases.', ['reason'],
       async (metric) => {
         const stuck = await tasks.operator.countStuck().catch(() => ({}))

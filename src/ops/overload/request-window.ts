@@ -40,12 +40,12 @@ export class RequestWindow {
   /** How many requests may be served at once. */
   get limit (): number { return Math.floor(this.#limit) }
 
-  update ({ utilization, delayMs, elapsedMs, mostServed, begun }: Measurement): void {
-    this.#until -= begun
+  update ({ utilization, delayMs, elapsedMs, mostServed, begun: requests }: Measurement): void {
+    this.#until -= requests
     if (delayMs <= this.#targetMs || utilization < BUSY) {
       this.#measurements = this.#tooLongMs = 0
       const part = Math.max(1 - delayMs / this.#targetMs, 1 - utilization)
-      this.#limit = Math.min(this.#limit + Math.max(begun * GROWTH * part, 1), this.#maxLimit)
+      this.#limit = Math.min(this.#limit + Math.max(requests * GROWTH * part, 1), this.#maxLimit)
       return
     }
     this.#measurements++

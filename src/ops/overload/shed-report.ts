@@ -24,14 +24,14 @@ const CALM_MS = 5000
 
 /** Call the returned function regularly. While requests are refused there is a line every ten seconds. */
 export function createShedReport (log: ShedLog, now = clock.monotonic): (state: ShedState) => void {
-  let seen = 0
+  let refusedBefore = 0
   let seenAt = 0
   let reported = 0
   let mutedUntil = -Infinity
   let isShedding = false
   return ({ refused, ...state }) => {
-    if (refused > seen) seenAt = now()
-    seen = refused
+    if (refused > refusedBefore) seenAt = now()
+    refusedBefore = refused
     const isOver = isShedding && now() - seenAt >= CALM_MS
     const isDue = refused > reported && now() >= mutedUntil
     if (!isOver && !isDue) return

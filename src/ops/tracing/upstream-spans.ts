@@ -18,11 +18,11 @@ export function startUpstreamSpan (
 ): UpstreamSpan {
   const attributes = { [ATTR_HTTP_METHOD]: method, [ATTR_SERVER_ADDRESS]: host }
   const span = tracer.startSpan(`${method} ${name}`, { kind: SpanKind.CLIENT, attributes }, parent)
-  const own = trace.setSpan(parent, span)
+  const spanContext = trace.setSpan(parent, span)
   return {
     traceparent: toTraceparent(span),
     // An instrumented undici would make a second span, and send a second header.
-    run: (send) => context.with(suppressTracing(own), send),
+    run: (send) => context.with(suppressTracing(spanContext), send),
     end (end) {
       if ('status' in end) span.setAttribute(ATTR_HTTP_STATUS, end.status)
       if ('error' in end) markFailed(span, end.error)

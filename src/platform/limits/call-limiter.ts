@@ -21,7 +21,7 @@ interface LimitedCall {
   /** The limits of the primitive's own. Absent if no limit of calls holds for the method. */
   readonly limits?: CallLimits | undefined
   readonly subject?: string
-  readonly given?: { readonly args: object | undefined } | undefined
+  readonly callArguments?: { readonly args: object | undefined } | undefined
 }
 
 /** The request of a call. */
@@ -98,11 +98,11 @@ export function createCallLimiter (
   }
 
   /** Throws if a default rate of the caller is used up. */
-  function checkDefault (caller: string, thing: 'call' | 'request'): void {
+  function checkDefault (caller: string, unit: 'call' | 'request'): void {
     if (defaults === undefined) return
-    const rate = thing === 'call' ? defaults.calls : defaults.requests
-    const key = `${caller} ${thing}s`
-    const group = { key, isOfAll: false, tool: undefined, thing, rate, running: undefined }
+    const rate = unit === 'call' ? defaults.calls : defaults.requests
+    const key = `${caller} ${unit}s`
+    const group = { key, isOfAll: false, tool: undefined, thing: unit, rate, running: undefined }
     check(defaults.counter.count([{ calls: rate.calls, perMs: rate.perMs, key, group }]))
   }
 
@@ -115,18 +115,18 @@ export function createCallLimiter (
   }
 
   return {
-    admit ({ limits: own, subject, given }, request) {
+    admit ({ limits: toolLimits, subject, callArguments }, request) {
       const name = nameOf(request.caller)
-      if (own === undefined) return checkDefault(name, 'request')
+      if (toolLimits === undefined) return checkDefault(name, 'request')
       const limits = serviceLimits(request)
-      const args = given?.args
+      const args = callArguments?.args
       if (args !== undefined) {
         refuse('arguments', false, findArgumentExcess(args, limits))
-        refuse('arguments', true, findArgumentExcess(args, own))
+        refuse('arguments', true, findArgumentExcess(args, toolLimits))
       }
       if (limits.calls === undefined) checkDefault(name, 'call')
       const groups = groupsOf(name, undefined, limits)
-      if (own !== NO_LIMITS) groups.push(...groupsOf(name, subject, own))
+      if (toolLimits !== NO_LIMITS) groups.push(...groupsOf(name, subject, toolLimits))
       const full = runningCalls.add(groups, request.lifetime)
       if (full !== undefined) {
         tell('running', full)
@@ -138,10 +138,10 @@ export function createCallLimiter (
       return used instanceof Promise ? used.then(check) : check(used)
     },
     admitOther: (caller) => checkDefault(nameOf(caller), 'request'),
-    admitResult ({ limits: own }, result, request) {
-      if (own === undefined) return
+    admitResult ({ limits: toolLimits }, result, request) {
+      if (toolLimits === undefined) return
       refuse('result', false, findResultExcess(result, serviceLimits(request)))
-      refuse('result', true, findResultExcess(result, own))
+      refuse('result', true, findResultExcess(result, toolLimits))
     }
   }
 }

@@ -97,9 +97,9 @@ class LoggedStream implements PrintedLines {
   #add (text: string): void {
     const lines = `${this.#partial}${text}`.split(/\r\n|\n|\r/)
     const partial = lines.pop() ?? ''
-    const whole = cut(partial, partial.length - partial.length % MAX_LENGTH)
-    lines.push(whole)
-    this.#partial = partial.slice(whole.length)
+    const excess = cut(partial, partial.length - partial.length % MAX_LENGTH)
+    lines.push(excess)
+    this.#partial = partial.slice(excess.length)
     for (const line of lines) if (line !== '') this.#writeText(this.#name, line)
     if (this.#partial !== '') this.#timer ??= timers.setTimeout(() => this.flush(), PARTIAL_MS).unref()
   }
@@ -107,8 +107,8 @@ class LoggedStream implements PrintedLines {
   /** Returns a function that undoes it. */
   #replaceWrite (stream: Writable): () => void {
     const { write } = stream
-    const toLines: Writable['write'] = (chunk: unknown, ...rest: unknown[]) => {
-      const encoding = rest.find((one) => typeof one === 'string')
+    const toLines: Writable['write'] = (chunk: unknown, ...options: unknown[]) => {
+      const encoding = options.find((option) => typeof option === 'string')
       const bytes = typeof chunk === 'string' && encoding !== undefined && Buffer.isEncoding(encoding)
         ? Buffer.from(chunk, encoding)
         : chunk
@@ -116,7 +116,7 @@ class LoggedStream implements PrintedLines {
       else if (typeof bytes === 'string') this.#add(bytes)
       // Throws the error for a chunk that is no text.
       else return write.call(stream, bytes, 'utf8')
-      const callback = rest.find((one): one is () => void => typeof one === 'function')
+      const callback = options.find((option): option is () => void => typeof option === 'function')
       if (callback !== undefined) queueMicrotask(callback)
       return true
     }

@@ -40,17 +40,17 @@ function toValueLine (name: string, value: unknown): string[] {
 }
 
 /** `needs the scope books:write; the caller has books:read` */
-function toScopesLine (needed: unknown, held: unknown): string[] {
-  if (!Array.isArray(needed) || !Array.isArray(held)) return []
-  const noun = needed.length === 1 ? 'scope' : 'scopes'
-  return [toPlain(`  needs the ${noun} ${toNames(needed)}; the caller has ${toNames(held)}`)]
+function toScopesLine (required: unknown, granted: unknown): string[] {
+  if (!Array.isArray(required) || !Array.isArray(granted)) return []
+  const noun = required.length === 1 ? 'scope' : 'scopes'
+  return [toPlain(`  needs the ${noun} ${toNames(required)}; the caller has ${toNames(granted)}`)]
 }
 
 function toNames (scopes: readonly unknown[]): string {
   if (scopes.length === 0) return 'none'
   const names = scopes.slice(0, MAX_NAMED_SCOPES).map(String)
-  const rest = scopes.length - names.length
-  return [...names, ...rest > 0 ? [`and ${counted(rest, 'other')}`] : []].join(' ')
+  const unnamedCount = scopes.length - names.length
+  return [...names, ...unnamedCount > 0 ? [`and ${counted(unnamedCount, 'other')}`] : []].join(' ')
 }
 
 /** Cuts a text to its columns. A cut text ends in `…`. */

@@ -61,10 +61,10 @@ function toMessage (fields: Fields): string {
 }
 
 function toRest (fields: Fields): string {
-  const rest = Object.entries(fields).filter(([name]) => !LEFT_OUT.has(name))
+  const pairs = Object.entries(fields).filter(([name]) => !LEFT_OUT.has(name))
   // The error that a client receives has this id. Other lines have no use for it.
-  if (fields.reqId !== undefined && Number(fields.level) >= ERROR) rest.push(['requestId', fields.reqId])
-  const text = rest.map(([name, value]) => `${toPlain(name)}=${toPlainJson(JSON.stringify(value))}`).join(' ')
+  if (fields.reqId !== undefined && Number(fields.level) >= ERROR) pairs.push(['requestId', fields.reqId])
+  const text = pairs.map(([key, value]) => `${toPlain(key)}=${toPlainJson(JSON.stringify(value))}`).join(' ')
   return text === '' ? '' : styleText('gray', text)
 }
 
@@ -88,8 +88,8 @@ function toError (stack: string): string[] {
   const first = lines.findIndex((line) => isFrame(line))
   return lines.map((line, index) => {
     if (!isFrame(line)) return line
-    const shown = line.replace(FRAME_PATH, (_, path: string) => toShortPath(path))
-    return index === first ? styleText('bold', shown) : shown
+    const shortened = line.replace(FRAME_PATH, (_, path: string) => toShortPath(path))
+    return index === first ? styleText('bold', shortened) : shortened
   })
 }
 
@@ -116,8 +116,8 @@ function toProblem (catalog: string, problem: Problem): string[] {
   const number = lineNumberOf(problem)
   if (number === undefined) return [indent(`${file}: ${place === '' ? '' : `${place}: `}${rule}`)]
   const line = readLine(join(catalog, file), number)
-  const shown = line === undefined ? [] : toSource(number, line, column)
-  return [indent(`${styleText('bold', `${file}:${number}`)} ${rule}`), ...shown]
+  const source = line === undefined ? [] : toSource(number, line, column)
+  return [indent(`${styleText('bold', `${file}:${number}`)} ${rule}`), ...source]
 }
 
 /** The line, and a caret under its column. Tabs stay tabs, so that the caret is where it must be. */
@@ -126,7 +126,7 @@ function toSource (number: number, line: string, column: number | undefined): st
   if (column !== undefined) {
     lines.push(`${' '.repeat(`${number} | `.length)}${line.slice(0, column - 1).replaceAll(/[^\t]/g, ' ')}^`)
   }
-  return lines.map((one) => indent(indent(styleText('gray', one))))
+  return lines.map((sourceLine) => indent(indent(styleText('gray', sourceLine))))
 }
 
 /** `undefined` if the file has changed in the meantime, so that it has no such line. */

@@ -32,7 +32,7 @@ export function promptsGet (dependencies: HandlerDependencies): Method {
       return {
         subject: prompt.key,
         limits: NO_LIMITS,
-        given: { rule: prompt.audit, args },
+        callArguments: { rule: prompt.audit, args },
         handle () {
           checkArguments(prompt, args)
           const round = openRound(request, { method: METHOD, name, args }, params)

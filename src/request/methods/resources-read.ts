@@ -25,8 +25,8 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
     params: Type.Object({ uri: Type.String(), ...retryParams }),
     mirroredName: 'uri',
     open (params, request) {
-      const { uri: asked, inputResponses, requestState } = params
-      const match = findAsked(asked, request)
+      const { uri: askedUri, inputResponses, requestState } = params
+      const match = findAsked(askedUri, request)
       const { uri } = match
       const { mimeType, cache: ownCache, timeoutMs = dependencies.requestTimeoutMs } = match.resource
       // Contents that depend on the answers of a user must not be cached: the next read must ask again.
@@ -35,7 +35,7 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
         // The template and not the URI: the variables in the URI are arguments, and the log has no arguments.
         subject: match.resource.key,
         limits: NO_LIMITS,
-        given: match.kind === 'resource'
+        callArguments: match.kind === 'resource'
           ? undefined
           : { rule: match.resource.audit, args: match.variables },
         handle () {
@@ -48,13 +48,13 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
             const result = match.kind === 'resource'
               ? reads.write(output, metadata)
               : readResult(writer, output, metadata)
-            if (result === undefined) throw resourceNotFound(asked)
+            if (result === undefined) throw resourceNotFound(askedUri)
             return result
           })
         },
         // The resource of a handle that the caller does not have does not exist for the caller.
         recover (error) {
-          if (isHandleError(error)) throw resourceNotFound(asked)
+          if (isHandleError(error)) throw resourceNotFound(askedUri)
           throw error instanceof ResourceTooLarge ? withDownload(error, match, request, dependencies) : error
         }
       }
@@ -63,11 +63,11 @@ export function resourcesRead (dependencies: HandlerDependencies): Method {
 }
 
 /** Throws as `findResource` does. */
-function findAsked (asked: string, request: RequestContext): ResourceMatch {
+function findAsked (uri: string, request: RequestContext): ResourceMatch {
   try {
-    return findResource(request.view, asked)
+    return findResource(request.view, uri)
   } catch (error) {
-    if (error instanceof ResourceNotFound) noteHidden(request, 'resource', asked)
+    if (error instanceof ResourceNotFound) noteHidden(request, 'resource', uri)
     throw error
   }
 }

@@ -93,12 +93,12 @@ export function subscriptionsListen (dependencies: SubscriptionsListenDependenci
 
 /** The part of the filter that the service accepts: lists that can change, and resources in the view. */
 function toAcceptedFilter (
-  asked: SubscriptionFilter, view: View, changingLists: ReadonlySet<ListName>
+  filter: SubscriptionFilter, view: View, changingLists: ReadonlySet<ListName>
 ): SubscriptionFilter {
-  const { resourceSubscriptions } = asked
+  const { resourceSubscriptions } = filter
   const resources = resourceSubscriptions && view.resourcesAt(resourceSubscriptions).map(({ uri }) => uri)
   return {
-    ...toListFilter(askedLists(asked).filter((list) => changingLists.has(list))),
+    ...toListFilter(askedLists(filter).filter((list) => changingLists.has(list))),
     ...(resources === undefined ? {} : { resourceSubscriptions: [...new Set(resources)] })
   }
 }

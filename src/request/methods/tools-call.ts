@@ -24,7 +24,7 @@ const callParams = Type.Object({
 
 type CallParams = Static<typeof callParams>
 
-interface Keeping {
+interface TaskCallOptions {
   readonly subject: Parameters<typeof openRound>[1]
   readonly timeoutMs: number
   /** Opens a round of the call for the request. */
@@ -35,7 +35,7 @@ interface Keeping {
  * A class: V8 comes to allocate object literals of this place in the old space, where they keep all that they
  * name until a full collection. That took 15 µs of a call.
  */
-class KeptCall implements StartingCall {
+class TaskCall implements StartingCall {
   readonly tool: CompiledTool
   readonly args: unknown
   readonly isRetry: boolean
@@ -62,7 +62,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     if (tasks !== undefined) {
       if (tool.continuesCalls === true) return tasks.continue(request, verdict.value, open)
       if (tool.task !== undefined) {
-        return callKept(tasks, tool, params, verdict.value, request, { subject, timeoutMs, open })
+        return callAsTask(tasks, tool, params, verdict.value, request, { subject, timeoutMs, open })
       }
     }
     const round = open(request)
@@ -82,13 +82,13 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
   }
 
   /** Calls a tool whose calls the service may keep. */
-  function callKept (
+  function callAsTask (
     tasks: TaskStarter, tool: CompiledTool, params: CallParams, args: unknown, request: RequestContext,
-    { subject, timeoutMs, open }: Keeping
+    { subject, timeoutMs, open }: TaskCallOptions
   ): Outcome | Promise<Outcome> {
-    const call = new KeptCall(tool, params, open)
-    const openRunning = (kept: Parameters<typeof openRound>[3]) => (
-      { round: openRound(request, subject, params, kept), timeoutMs }
+    const call = new TaskCall(tool, params, open)
+    const openRunning = (sources: Parameters<typeof openRound>[3]) => (
+      { round: openRound(request, subject, params, sources), timeoutMs }
     )
     const start = tasks.open(request, call)
     if (start !== undefined) {
@@ -114,7 +114,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
         subject: tool.key,
         requiredCapabilities: requiredCapabilitiesOf(tool, request),
         limits: tool.limits,
-        given: { rule: tool.audit, args: params.arguments },
+        callArguments: { rule: tool.audit, args: params.arguments },
         mirroredParams: mirroredFields(tool.mirroredParams, params.arguments),
         handle () {
           const verdict = tool.checkInput(params.arguments ?? {})

@@ -165,8 +165,8 @@ export class HandlerContext implements Context {
       throw new ToolError(`A resource that reads another may be nested ${MAX_READ_DEPTH} deep, ` +
         `and ${quote(uri)} is deeper. Read it with a request of its own.`)
     }
-    return await readContents(this.#request.view, uri, ({ uri: own, resource }) => {
-      return new HandlerReadContext(this.#request, this.#round, this.#dependencies, resource, own, depth)
+    return await readContents(this.#request.view, uri, ({ uri: part, resource }) => {
+      return new HandlerReadContext(this.#request, this.#round, this.#dependencies, resource, part, depth)
     })
   }
 

@@ -39,7 +39,7 @@ export interface Call {
   /** The limits of the primitive's own. Absent if no limit of calls holds for the method. */
   readonly limits?: CallLimits | undefined
   /** What the client gave to the primitive. */
-  readonly given?: GivenArguments | undefined
+  readonly callArguments?: GivenArguments | undefined
   /** A ProtocolError that it throws is sent to the client. Any other error ends as `toProtocolError` says. */
   handle (): Outcome | Promise<Outcome>
   /** Returns the result for an error of the call, as JSON. Throws this or another error if there is none. */

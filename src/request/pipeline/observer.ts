@@ -61,7 +61,7 @@ export interface Observed {
   readonly isToolError: boolean
   readonly special?: SpecialAnswer | undefined
   /** Present once the primitive was found. */
-  readonly given?: GivenArguments | undefined
+  readonly callArguments?: GivenArguments | undefined
   /** The scopes that the primitive needs, if the caller was refused because it lacks some. */
   readonly neededScopes?: readonly string[] | undefined
   /** Which upstreams were called, by name. Absent if none was. */
@@ -119,8 +119,8 @@ export interface Observer {
 
 /** Several observers as one. */
 export function joinObservers (observers: readonly Observer[]): Required<Observer> {
-  const beginners = observers.filter((one) => one.begin !== undefined)
-  const enders = observers.filter((one) => one.end !== undefined)
+  const beginners = observers.filter((observer) => observer.begin !== undefined)
+  const enders = observers.filter((observer) => observer.end !== undefined)
   return {
     begin (observed, sender) { for (const observer of beginners) observer.begin?.(observed, sender) },
     end (observed, ending) { for (const observer of enders) observer.end?.(observed, ending) }

@@ -61,7 +61,7 @@ export class Pipeline {
       request.observed.method = method
       const call = open(request)
       request.observed.subject = call.subject
-      request.observed.given = call.given
+      request.observed.callArguments = call.callArguments
       return call
     })
   }
@@ -96,7 +96,7 @@ export class Pipeline {
     checkMirroredName(method, params, request.caller)
     const call = method.open(params, request)
     request.observed.subject = call.subject
-    request.observed.given = call.given
+    request.observed.callArguments = call.callArguments
     return call
   }
 
@@ -168,12 +168,12 @@ export class Pipeline {
   /** Parts the request from its work. Observers are told of two requests. */
   #part ({ answer, work, outlet }: Continuation, call: Call, request: RequestContext): void {
     // The work has its turn, and the answer waits for none.
-    const { subject, ...others } = call
+    const { subject, ...answerCall } = call
     const waiting = request.handOver(outlet)
     this.#dependencies.observer.begin(request.observed, request.caller)
     this.#await(work, call, request)
     try {
-      this.#run({ ...others, handle: () => answer(waiting) }, waiting)
+      this.#run({ ...answerCall, handle: () => answer(waiting) }, waiting)
     } catch (error) {
       this.#fail(error, waiting, call)
     }

@@ -57,7 +57,7 @@ export class ObservedRequest implements Observed {
   /** Set when the answer is known. */
   special: SpecialAnswer | undefined
   /** Set when the primitive is found. */
-  given: GivenArguments | undefined
+  callArguments: GivenArguments | undefined
   /** Set when the caller is refused because it lacks some of them. */
   neededScopes: readonly string[] | undefined
   /** Set when the request begins, if the service is traced. */
@@ -77,11 +77,11 @@ export class ObservedRequest implements Observed {
 
   /** Returns the facts of the work that goes on beside the request, and takes its outcome from these. */
   continueAs (caller: Caller): ObservedRequest {
-    const { method, subject, given, trace, special, isToolError } = this
+    const { method, subject, callArguments, trace, special, isToolError } = this
     this.endsTrace = false
     this.special = undefined
     this.isToolError = false
-    const work = { method, subject, given, trace, special, isToolError }
+    const work = { method, subject, callArguments, trace, special, isToolError }
     return Object.assign(new ObservedRequest(caller), work)
   }
 }
@@ -216,7 +216,7 @@ export class RequestContext {
     waiting.#progress = this.#progress
     const { reason } = this.lifetime
     if (reason !== undefined) waiting.lifetime.stop(reason)
-    // Who leaves now stops the request that waits.
+    // From here a lost connection ends the waiting request, not the work.
     this.lifetime.outliveClient()
     this.outlet = outlet
     this.onProgress = undefined

@@ -22,14 +22,14 @@ const NOTHING = {}
 /** Opens the round. Its request state can be opened only for the same subject and the same principal. */
 export function openRound (
   request: RequestContext, { method, name, args }: RoundSubject,
-  { inputResponses, requestState }: RetryParams, kept: Pick<RoundRequest, 'journal' | 'relay'> = NOTHING
+  { inputResponses, requestState }: RetryParams, sources: Pick<RoundRequest, 'journal' | 'relay'> = NOTHING
 ): InputRound {
   const { principal, envelope: { clientCapabilities } } = request
   return request.openRound({
     inputResponses,
     requestState,
-    journal: kept.journal,
-    relay: kept.relay,
+    journal: sources.journal,
+    relay: sources.relay,
     capabilities: clientCapabilities,
     // A function, because most requests ask for no input and need no owner.
     bind: () => ({ owner: ownerOf(principal), method, name, args })

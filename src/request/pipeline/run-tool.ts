@@ -106,7 +106,7 @@ function openRun (
     requiredCapabilities: undefined,
     mirroredParams: [],
     limits: tool.limits,
-    given: { rule: tool.audit, args: isObject(args) ? args : undefined },
+    callArguments: { rule: tool.audit, args: isObject(args) ? args : undefined },
     async handle () {
       const verdict = await tool.checkInput(args ?? {})
       if (!verdict.ok) throw run.toDeferral()

@@ -152,9 +152,9 @@ export interface FileAccess {
 
 /** What a task keeps to call after its request has ended. */
 export interface KeptToken {
-  /** Who made it. */
+  /** The issuer of the token. */
   readonly issuer: string
-  /** What it is for: see `toTargetName`. */
+  /** The name of its target, as `toTargetName` makes it. */
   readonly target: string
   readonly accessToken: string
   /** In milliseconds since 1970. */

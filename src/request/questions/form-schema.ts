@@ -73,9 +73,9 @@ function fieldKindOf (field: JsonSchema): FieldKind | undefined {
  * form does not have are then dropped. Otherwise they are kept, and `findFormProblems` reports them.
  */
 export function toFormSchema (schema: JsonSchema, isChecked: boolean): JsonSchema {
-  const { $schema, additionalProperties, ...rest } = schema
-  const unchecked = typeof additionalProperties === 'object' ? { ...rest, additionalProperties } : rest
-  const members = isChecked ? pick(rest, ['type', 'properties', 'required']) : unchecked
+  const { $schema, additionalProperties, ...keywords } = schema
+  const all = typeof additionalProperties === 'object' ? { ...keywords, additionalProperties } : keywords
+  const members = isChecked ? pick(keywords, ['type', 'properties', 'required']) : all
   if (!isObject(members.properties)) return members
   const fields = Object.entries(members.properties).map(
     ([name, field]) => [name, isObject(field) ? toFormField(field, isChecked) : field]
@@ -97,8 +97,8 @@ function toFormItems (items: JsonSchema, isChecked: boolean): JsonSchema {
 
 /** Libraries write a choice of strings as `const`, or as `enum` without `type`. Forms need both members. */
 function toStringChoice (field: JsonSchema): JsonSchema {
-  const { const: only, ...rest } = field
-  if (typeof only === 'string') return { ...rest, type: 'string', enum: [only] }
+  const { const: only, ...keywords } = field
+  if (typeof only === 'string') return { ...keywords, type: 'string', enum: [only] }
   const isChoice = Array.isArray(field.enum) && field.enum.every((option) => typeof option === 'string')
   return isChoice ? { type: 'string', ...field } : field
 }
@@ -150,17 +150,17 @@ function findContradictions (field: JsonSchema): string[] {
     if (Array.isArray(field.enumNames) && field.enumNames.length !== choices.length) {
       problems.push('.enumNames: must have as many names as enum has choices')
     }
-    const chosen = 'default' in field ? [field.default].flat() : []
-    for (const choice of chosen) {
+    const defaults = 'default' in field ? [field.default].flat() : []
+    for (const choice of defaults) {
       if (!choices.includes(choice)) {
         problems.push(`.default: ${JSON.stringify(choice)} is not one of the choices`)
       }
     }
   }
-  for (const [least, most] of BOUNDS) {
-    const [low, high] = [field[least], field[most]]
+  for (const [least, greatest] of BOUNDS) {
+    const [low, high] = [field[least], field[greatest]]
     if (typeof low === 'number' && typeof high === 'number' && low > high) {
-      problems.push(`.${least}: must not be greater than ${most}`)
+      problems.push(`.${least}: must not be greater than ${greatest}`)
     }
   }
   return problems

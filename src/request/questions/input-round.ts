@@ -60,9 +60,9 @@ export interface Relay {
   /**
    * Resolves to the result of the request.
    * @param state the answers and results so far.
-   * @param asked the open questions, as JSON.
+   * @param questions the open questions, as JSON.
    */
-  keep (state: RequestState, asked: ReadonlyMap<string, string>): Promise<string>
+  keep (state: RequestState, questions: ReadonlyMap<string, string>): Promise<string>
 }
 
 export type Wait = (ms: number) => Promise<void>

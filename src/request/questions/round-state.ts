@@ -33,14 +33,14 @@ class UsedKeys {
   readonly #failures = new Map<string, number>()
 
   /** Returns the error for a key that was used before, or that names an attempt at other work. */
-  use (what: 'once or step' | 'sleep', key: string): Error | undefined {
-    const name = `${what} ${key}`
+  use (kind: 'once or step' | 'sleep', key: string): Error | undefined {
+    const name = `${kind} ${key}`
     if (isAttemptName(key)) {
       return new Error(`The key ${quote(key)} ends as the names of further attempts at a step do. ` +
         'Choose one without "(attempt" and a number at its end.')
     }
     if (this.#names.has(name)) {
-      return new Error(`The key ${quote(key)} of ${what} was used twice in one run. ` +
+      return new Error(`The key ${quote(key)} of ${kind} was used twice in one run. ` +
         'Each needs a key of its own: in a loop, put the number into it.')
     }
     this.#names.add(name)
@@ -48,8 +48,8 @@ class UsedKeys {
   }
 
   /** Lets the key be used again: its work has failed. */
-  free (what: 'once or step', key: string): void {
-    this.#names.delete(`${what} ${key}`)
+  free (kind: 'once or step', key: string): void {
+    this.#names.delete(`${kind} ${key}`)
     this.#failures.set(key, (this.#failures.get(key) ?? 0) + 1)
   }
 
@@ -70,7 +70,7 @@ export interface AskedQuestion {
 export class RoundState {
   /** The request state of the earlier rounds, with the additions of this round. */
   readonly requestState: RequestState
-  readonly asked = new Map<string, AskedQuestion>()
+  readonly questions = new Map<string, AskedQuestion>()
   readonly keys = new UsedKeys()
   /** The input requests that the client must answer, as JSON. */
   readonly inputRequests = new Map<string, string>()

@@ -32,9 +32,9 @@ export function checkSleepKey (key: unknown): void {
   throw new TypeError(`sleep: the key must be a text that is neither empty nor a number, got ${String(key)}`)
 }
 
-export function checkNumber (what: string, value: number, min: number, max: number): void {
+export function checkNumber (subject: string, value: number, min: number, max: number): void {
   if (typeof value === 'number' && value >= min && value <= max) return
-  throw new RangeError(`${what} must be a number from ${min} to ${max}, got ${String(value)}`)
+  throw new RangeError(`${subject} must be a number from ${min} to ${max}, got ${String(value)}`)
 }
 
 interface RetriedStep extends StepOptions {

@@ -9,7 +9,7 @@ import {
   findJsonProblem, type ReportQuestionProblem, type ToQuestion, toRequestJson, toUnchangedAnswer
 } from './question.ts'
 
-const anything = Type.Record(Type.Unknown())
+const record = Type.Record(Type.Unknown())
 const text = Type.Optional(Type.String())
 const priority = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }))
 const role = Type.Enum(['user', 'assistant'])
@@ -17,13 +17,13 @@ const role = Type.Enum(['user', 'assistant'])
 const block = Type.Union([
   Type.Object({ type: Type.Literal('text'), text: Type.String() }),
   Type.Object({ type: Type.Enum(['image', 'audio']), data: Type.String(), mimeType: Type.String() }),
-  Type.Object({ type: Type.Literal('tool_use'), id: Type.String(), name: Type.String(), input: anything }),
-  Type.Object({ type: Type.Literal('tool_result'), toolUseId: Type.String(), content: Type.Array(anything) })
+  Type.Object({ type: Type.Literal('tool_use'), id: Type.String(), name: Type.String(), input: record }),
+  Type.Object({ type: Type.Literal('tool_result'), toolUseId: Type.String(), content: Type.Array(record) })
 ])
 const content = Type.Union([block, Type.Array(block)])
 
 const sampleParamsShape = checkOf(Type.Object({
-  messages: Type.Array(Type.Object({ role, content, _meta: Type.Optional(anything) }), { minItems: 1 }),
+  messages: Type.Array(Type.Object({ role, content, _meta: Type.Optional(record) }), { minItems: 1 }),
   maxTokens: Type.Integer({ minimum: 1 }),
   systemPrompt: text,
   temperature: Type.Optional(Type.Number()),
@@ -41,7 +41,7 @@ const sampleParamsShape = checkOf(Type.Object({
     )
   ),
   toolChoice: Type.Optional(Type.Object({ mode: Type.Optional(Type.Enum(['auto', 'required', 'none'])) })),
-  metadata: Type.Optional(anything)
+  metadata: Type.Optional(record)
 }, { additionalProperties: false }))
 
 const sampleResultShape = checkOf(

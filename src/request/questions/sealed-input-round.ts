@@ -127,7 +127,7 @@ export class SealedInputRound implements InputRound {
   async #ask (
     requests: { readonly [key: string]: InputRequest }, { isOrdered = true }: OrderOptions
   ): Promise<unknown> {
-    const questions = readQuestions(requests, (key) => this.#state.asked.get(key)?.question)
+    const questions = readQuestions(requests, (key) => this.#state.questions.get(key)?.question)
     const { journal } = this.#request
     if (journal === undefined || !isOrdered) return await this.#answer(questions)
     const keys = questions.map(([key]) => key)
@@ -170,11 +170,11 @@ export class SealedInputRound implements InputRound {
   }
 
   #answerTo (key: string, question: Question): AskedQuestion['answer'] {
-    const { asked } = this.#state
-    const before = asked.get(key)
+    const { questions } = this.#state
+    const before = questions.get(key)
     if (before !== undefined) return before.answer
     const answer = this.#findAnswer(key, question)
-    asked.set(key, { question, answer })
+    questions.set(key, { question, answer })
     return answer
   }
 

@@ -24,9 +24,9 @@ export const isFailureJson = (json: string): boolean => json.startsWith('{')
 
 /** Returns the result of a step, or throws its failure. */
 export function fromResultJson (json: string): unknown {
-  const kept: unknown = JSON.parse(json)
-  if (Array.isArray(kept)) return kept[0]
-  const { name, message, isTool } = isObject(kept) ? kept : {}
+  const outcome: unknown = JSON.parse(json)
+  if (Array.isArray(outcome)) return outcome[0]
+  const { name, message, isTool } = isObject(outcome) ? outcome : {}
   if (isTool === true) throw new ToolError(String(message))
   throw Object.assign(new Error(String(message)), { name: String(name) })
 }

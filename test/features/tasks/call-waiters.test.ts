@@ -90,7 +90,7 @@ t.test('a repetition of a call is an access to its task', async (t) => {
   const writer = { writeTask: (members: string) => `{${members}}` }
   const request = { principal: ANONYMOUS, observed: {}, writer }
   const result = await waiters.join(
-    request as never, { args: record.args, tool: {} } as never, { first, others: [], isGiven: true },
+    request as never, { args: record.args, tool: {} } as never, { first, otherKeys: [], isGiven: true },
     { name: undefined, takesTasks: true }
   )
   t.match(JSON.parse(result), { taskId: first.id, status: 'working' })
@@ -105,7 +105,7 @@ t.test('the first repetition gives a task a due time, which may have been remove
   const transitions = {
     hold: async ({ id }: TaskKey, generation: number) => { held.push([id, generation]) }
   } as Transitions
-  const name = { first, others: [], isGiven: true }
+  const name = { first, otherKeys: [], isGiven: true }
   const adopt = async () => await adoptFirst({ records, transitions }, name)
   for (let repetition = 0; repetition < 3; repetition++) t.match(await adopt(), { record: { generation: 1 } })
   t.strictSame(held, [[first.id, 0]])

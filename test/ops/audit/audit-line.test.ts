@@ -32,7 +32,7 @@ t.test('has all members, in order, with any text', async (t) => {
     principal,
     revision: ODD,
     traceId: 't',
-    given: { rule, args: { [ODD]: 1, other: 2 } }
+    callArguments: { rule, args: { [ODD]: 1, other: 2 } }
   }
   const expected = {
     event: 'call',
@@ -60,14 +60,14 @@ t.test('has all members, in order, with any text', async (t) => {
 })
 
 t.test('leaves out what is not known', async (t) => {
-  t.strictSame(read({ given: { rule, args: undefined } }), {
+  t.strictSame(read({ callArguments: { rule, args: undefined } }), {
     event: 'call', outcome: 'ok', address: '::1', durationMs: 1.23, requestId: ODD
   })
 })
 
 t.test('has the values that a definition keeps, and why a request was refused', async (t) => {
   const kept = { ...rule, hasValues: true, secretNames: new Set(['query']) }
-  t.strictSame(read({ given: { rule: kept, args: { query: 1, other: [ODD] } } }).arguments, {
+  t.strictSame(read({ callArguments: { rule: kept, args: { query: 1, other: [ODD] } } }).arguments, {
     query: '[redacted]', other: [ODD]
   })
   const refused = { address: undefined, path: ODD, host: undefined, origin: undefined, reason: ODD }

@@ -32,7 +32,7 @@ function detailsOf ({ args, result, observed, ending }: Facts, isShown = true): 
     revision: undefined,
     isBegun: true,
     isToolError: false,
-    given: { rule, args },
+    callArguments: { rule, args },
     ...observed
   }, {
     durationMs: 1,

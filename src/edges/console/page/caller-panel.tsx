@@ -42,16 +42,16 @@ function describeCaller ({ callers, caller }: ConsoleState): string {
 }
 
 function IdentityForm ({ state }: CallerPanelProps) {
-  const chosen = identity.value ?? { ...state.caller, claims: {} }
-  const [subject, setSubject] = useState(chosen.subject ?? '')
-  const [scopes, setScopes] = useState(chosen.scopes.join(' '))
-  const hasClaims = Object.keys(chosen.claims).length > 0
-  const [claims, setClaims] = useState(() => hasClaims ? toPretty(chosen.claims) : '')
+  const current = identity.value ?? { ...state.caller, claims: {} }
+  const [subject, setSubject] = useState(current.subject ?? '')
+  const [scopes, setScopes] = useState(current.scopes.join(' '))
+  const hasClaims = Object.keys(current.claims).length > 0
+  const [claims, setClaims] = useState(() => hasClaims ? toPretty(current.claims) : '')
   const parsed = claims.trim() === '' ? { value: {} } : parseTyped(claims)
   const problem = 'problem' in parsed ? parsed.problem : isRecord(parsed.value) ? '' : 'Claims are an object.'
   const names = scopes.split(/\s+/).filter((name) => name !== '')
   const toggle = (scope: string) => {
-    setScopes((names.includes(scope) ? names.filter((one) => one !== scope) : [...names, scope]).join(' '))
+    setScopes((names.includes(scope) ? names.filter((name) => name !== scope) : [...names, scope]).join(' '))
   }
   const apply = (event: Event) => {
     event.preventDefault()

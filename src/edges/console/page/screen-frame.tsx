@@ -78,7 +78,7 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
       const ended = await runScreenCall(
         { key, method, params },
         call.caller,
-        (id) => setOwnCalls((before) => [...before.filter((one) => callOf(one) !== undefined), id])
+        (id) => setOwnCalls((before) => [...before.filter((call) => callOf(call) !== undefined), id])
       )
       if (ended?.result !== undefined) return ended.result
       const { message = 'The call was cancelled.', code = -32603, data, status = 0 } = ended?.failure ?? {}
@@ -138,6 +138,6 @@ async function readScreen (uri: string, caller: PageCaller) {
 function toSandboxUrl (): string | undefined {
   const { hostname, port, protocol } = location
   if (hostname !== 'localhost' && hostname !== '127.0.0.1') return undefined
-  const other = hostname === 'localhost' ? '127.0.0.1' : 'localhost'
-  return `${protocol}//${other}:${port}/console/sandbox`
+  const sandboxHost = hostname === 'localhost' ? '127.0.0.1' : 'localhost'
+  return `${protocol}//${sandboxHost}:${port}/console/sandbox`
 }

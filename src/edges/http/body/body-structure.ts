@@ -37,7 +37,7 @@ const ROOM = 16
 export function createStructureCheck (
   { maxDepth, maxWeight }: StructureLimits
 ): (json: Buffer) => string | undefined {
-  // Nobody can choose names with equal hashes.
+  // With a secret seed, a client cannot choose names with equal hashes.
   const seed = random.bytes(4).readInt32LE()
   /** The hash of the names so far in the open object of each level. */
   const hashes = new Int32Array(maxDepth + 1)

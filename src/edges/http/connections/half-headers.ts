@@ -44,25 +44,25 @@ export class HalfHeaders {
     const last = this.#checked.get(socket) ??
       { bytesRead: 0, bytesWritten: 0, exchange: undefined, half: 0, counted: undefined }
     this.#checked.set(socket, last)
-    const more = bytesRead - last.bytesRead
+    const newBytes = bytesRead - last.bytesRead
     const exchange = lastExchangeOf(socket)
-    const isHalf = more === 0 || this.#add(socket, last, more, exchange)
+    const isHalf = newBytes === 0 || this.#add(socket, last, newBytes, exchange)
     last.bytesRead = bytesRead
     last.exchange = exchange
     // A connection that is busy holds no half of a request for long, and one that is served must not break.
     const counts = isHalf && exchange === undefined && last.half > UNCOUNTED_BYTES
-    if (more === 0 && counts === (last.counted !== undefined)) return
+    if (newBytes === 0 && counts === (last.counted !== undefined)) return
     last.counted?.close()
     last.counted = counts ? this.#count(socket, last.half) : undefined
   }
 
   /** Returns whether no request came meanwhile: then the bytes are of one that is not whole. */
-  #add (socket: Socket, last: Checked, more: number, exchange: HttpExchange | undefined): boolean {
+  #add (socket: Socket, last: Checked, newBytes: number, exchange: HttpExchange | undefined): boolean {
     const { bytesWritten } = socket
     const isServed = bytesWritten !== last.bytesWritten || exchange !== last.exchange
     last.bytesWritten = bytesWritten
     // What came behind the last request may be all of it.
-    last.half = Math.min(isServed ? more : last.half + more, maxHeaderSize)
+    last.half = Math.min(isServed ? newBytes : last.half + newBytes, maxHeaderSize)
     return !isServed
   }
 

@@ -1,5 +1,5 @@
-// The page that a browser gets at the endpoint: what the service is, and how to connect a client. Nobody
-// needs a token for it, so it says nothing of the catalog.
+// The page that a browser gets at the endpoint: what the service is, and how to connect a client. It needs no
+// token, so it says nothing of the catalog.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Replies } from '../replies.ts'

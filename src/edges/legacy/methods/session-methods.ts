@@ -119,7 +119,7 @@ function resourcesUnsubscribe (settings: SessionSettings): Method {
       async handle () {
         const uri = toUri(text) ?? text
         await settings.update(
-          sessionOf(request), (before) => ({ ...before, uris: before.uris.filter((one) => one !== uri) })
+          sessionOf(request), (before) => ({ ...before, uris: before.uris.filter((item) => item !== uri) })
         )
         return '{}'
       }

@@ -88,7 +88,7 @@ export function createCallStreams (
       const stream = toStreamName(session.id, random.name(12))
       const state = { isFollowed: false }
       let position = 0
-      const needed = scopes.size === 0 ? [] : [{ scopes: [...scopes] }]
+      const scopeEvents = scopes.size === 0 ? [] : [{ scopes: [...scopes] }]
       const append = (text: string): string => {
         log.append(stream, { position: ++position, text }, holder).then(
           () => { if (state.isFollowed) sendWritten(stream) }, onError
@@ -97,9 +97,9 @@ export function createCallStreams (
       }
       open.set(stream, state)
       return {
-        openingId: append(JSON.stringify([...requests, ...needed])),
+        openingId: append(JSON.stringify([...requests, ...scopeEvents])),
         write (json) {
-          if (position % SCOPES_EVERY === 0 && needed.length > 0) append(JSON.stringify(needed))
+          if (position % SCOPES_EVERY === 0 && scopeEvents.length > 0) append(JSON.stringify(scopeEvents))
           return append(json)
         },
         end () {

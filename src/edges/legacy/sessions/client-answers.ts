@@ -125,8 +125,8 @@ export class ClientAnswers {
 
   #checkLimits ({ id, network }: Asker): void {
     if (this.#bySession.of(id) >= MAX_WAITING_OF_SESSION) {
-      const things = 'questions that wait for an answer in this session'
-      throw new TooManyQuestions(`Too many ${things} (${MAX_WAITING_OF_SESSION}).`)
+      const questions = 'questions that wait for an answer in this session'
+      throw new TooManyQuestions(`Too many ${questions} (${MAX_WAITING_OF_SESSION}).`)
     }
     const refusal = this.#used.findRefusal(toHolder(network))
     if (refusal !== undefined) throw new TooManyQuestions(refusal.message)

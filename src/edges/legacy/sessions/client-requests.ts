@@ -32,7 +32,7 @@ function toElicitation (params: Params, revision: string): Params | string {
   }
   if (params.mode === 'url') return 'this protocol version cannot send the user to a URL'
   const { requestedSchema, message } = params
-  const { properties, ...rest } = isObject(requestedSchema) ? requestedSchema : {}
+  const { properties, ...keywords } = isObject(requestedSchema) ? requestedSchema : {}
   const fields = Object.entries(isObject(properties) ? properties : {}).map(
     ([name, field]) => [name, isObject(field) ? toField(field) : undefined] as const
   )
@@ -40,18 +40,18 @@ function toElicitation (params: Params, revision: string): Params | string {
   if (unknown.length > 0) {
     return `this protocol version has no multiple-choice fields, such as ${unknown.join(', ')}`
   }
-  return { message, requestedSchema: { ...rest, properties: Object.fromEntries(fields) } }
+  return { message, requestedSchema: { ...keywords, properties: Object.fromEntries(fields) } }
 }
 
 /** Only boolean fields have a default. The titles of choices are in the separate list `enumNames`. */
 function toField (field: Params): Params | undefined {
-  const { default: preset, oneOf, ...kept } = field
+  const { default: preset, oneOf, ...keywords } = field
   if (field.type === 'array') return undefined
   if (field.type === 'boolean') return field
-  if (!Array.isArray(oneOf)) return kept
+  if (!Array.isArray(oneOf)) return keywords
   const choices: unknown[] = oneOf
   return {
-    ...kept,
+    ...keywords,
     enum: choices.filter(isObject).map((choice) => choice.const),
     enumNames: choices.filter(isObject).map((choice) => choice.title)
   }
@@ -63,7 +63,7 @@ function toSampling (params: Params, revision: string): Params | string {
   const single = messages.flatMap(
     ({ role, content }) => [content].flat().filter(isObject).map((block) => ({ role, block }))
   )
-  const has = (...types: string[]) => single.some(({ block: { type } }) => types.some((one) => one === type))
+  const has = (...types: string[]) => single.some(({ block }) => types.some((type) => type === block.type))
   if (params.tools !== undefined || params.toolChoice !== undefined || has('tool_use', 'tool_result')) {
     return 'this protocol version has no tools for the model'
   }
@@ -74,10 +74,10 @@ function toSampling (params: Params, revision: string): Params | string {
 }
 
 function toBlock ({ annotations, _meta, ...block }: Params, revision: string): Params {
-  const { lastModified, ...kept } = isObject(annotations) ? annotations : {}
+  const { lastModified, ...members } = isObject(annotations) ? annotations : {}
   return {
     ...block,
-    ...(annotations !== undefined && { annotations: hasLastModified(revision) ? annotations : kept }),
+    ...(annotations !== undefined && { annotations: hasLastModified(revision) ? annotations : members }),
     ...(_meta !== undefined && hasMetaOnParts(revision) && { _meta })
   }
 }

@@ -53,9 +53,9 @@ function toEnvelope (
 
 /** Returns what the revision can ask of the client, which may have declared more. */
 function toAskable (revision: string, capabilities: ClientCapabilities): ClientCapabilities {
-  const { elicitation, ...others } = capabilities
+  const { elicitation, ...members } = capabilities
   if (elicitation === undefined || hasElicitationModes(revision)) return capabilities
-  return hasElicitation(revision) ? { ...others, elicitation: {} } : others
+  return hasElicitation(revision) ? { ...members, elicitation: {} } : members
 }
 
 /** The session of a request. Throws a TypeError for a method that was called outside a session. */

@@ -110,8 +110,8 @@ function convertAll<P extends CompiledPrimitive, E> (
   const entries = new WeakMap<P, P>()
 
   function convert (primitive: P): P {
-    const known = entries.get(primitive)
-    if (known !== undefined) return known
+    const earlier = entries.get(primitive)
+    if (earlier !== undefined) return earlier
     const json = JSON.stringify(toLegacyEntry(JSON.parse(primitive.json), revision))
     const converted = { ...primitive, json }
     entries.set(primitive, converted)
@@ -119,8 +119,8 @@ function convertAll<P extends CompiledPrimitive, E> (
   }
 
   return function * (all) {
-    const known = lists.get(all)
-    if (known !== undefined) return known
+    const earlier = lists.get(all)
+    if (earlier !== undefined) return earlier
     const converted: P[] = []
     for (const primitive of all) {
       converted.push(convert(primitive))
@@ -149,7 +149,7 @@ function createLegacyWriter (revision: string, current: ResultWriter): ResultWri
     },
     toContent: (blocks) => blocks.map((block) => toLegacyContent(block, revision)),
     toMessages: (messages) => messages.map((message) => toLegacyMessage(message, revision)),
-    toContents: (contents) => contents.map((one) => toLegacyContents(one, revision)),
+    toContents: (contents) => contents.map((part) => toLegacyContents(part, revision)),
     mayBeStructuredContent,
     current,
     fromCurrent (json) {

@@ -28,10 +28,10 @@ function toLegacyCommon (
 }
 
 export function toLegacyTool (
-  { title, icons, _meta, inputSchema, outputSchema, annotations, ...rest }: Tool, revision: string
+  { title, icons, _meta, inputSchema, outputSchema, annotations, ...members }: Tool, revision: string
 ): Tool {
   return {
-    ...rest,
+    ...members,
     ...toLegacyCommon({ title, icons, _meta }, revision),
     inputSchema: toLegacySchema(inputSchema),
     // In earlier revisions structured content is always an object.
@@ -43,10 +43,10 @@ export function toLegacyTool (
 }
 
 export function toLegacyPrompt (
-  { title, icons, _meta, arguments: args, ...rest }: Prompt, revision: string
+  { title, icons, _meta, arguments: args, ...members }: Prompt, revision: string
 ): Prompt {
   return {
-    ...rest,
+    ...members,
     ...toLegacyCommon({ title, icons, _meta }, revision),
     ...(args !== undefined && {
       arguments: args.map(
@@ -57,10 +57,10 @@ export function toLegacyPrompt (
 }
 
 export function toLegacyResource (
-  { title, icons, _meta, annotations, ...rest }: Resource | ResourceTemplate, revision: string
+  { title, icons, _meta, annotations, ...members }: Resource | ResourceTemplate, revision: string
 ): Resource | ResourceTemplate {
   return {
-    ...rest,
+    ...members,
     ...toLegacyCommon({ title, icons, _meta }, revision),
     ...toLegacyAnnotations(annotations, revision)
   }
@@ -97,8 +97,8 @@ export function toLegacyMessage ({ role, content }: PromptMessage, revision: str
 
 export function toLegacyContents (contents: ResourceContents, revision: string): ResourceContents {
   if (hasMetaOnParts(revision) || contents._meta === undefined) return contents
-  const { _meta, ...rest } = contents
-  return rest
+  const { _meta, ...members } = contents
+  return members
 }
 
 function toLegacyAnnotations (
@@ -106,8 +106,8 @@ function toLegacyAnnotations (
 ): { annotations?: Annotations } {
   if (annotations === undefined) return {}
   if (hasLastModified(revision)) return { annotations }
-  const { lastModified, ...rest } = annotations
-  return Object.keys(rest).length === 0 ? {} : { annotations: rest }
+  const { lastModified, ...members } = annotations
+  return Object.keys(members).length === 0 ? {} : { annotations: members }
 }
 
 function toKnownKind (block: ContentBlock, revision: string): ContentBlock {
@@ -126,9 +126,9 @@ function toText ({ annotations }: ContentBlock, text: string): ContentBlock {
 }
 
 function toKnownFields (block: ContentBlock, revision: string): ContentBlock {
-  const { annotations, _meta, ...rest } = block
+  const { annotations, _meta, ...members } = block
   const fields: ContentBlock = {
-    ...rest,
+    ...members,
     ...toLegacyAnnotations(annotations, revision),
     ...(_meta !== undefined && hasMetaOnParts(revision) && { _meta })
   }

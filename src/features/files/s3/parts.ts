@@ -21,16 +21,16 @@ export async function * toParts (
   let length = 0
 
   function add (piece: Uint8Array): void {
-    const needed = length + piece.length
-    if (needed > buffer.length) {
-      const larger = new Uint8Array(Math.min(PART_BYTES, Math.max(FIRST_BYTES, needed, 2 * buffer.length)))
+    const newLength = length + piece.length
+    if (newLength > buffer.length) {
+      const larger = new Uint8Array(Math.min(PART_BYTES, Math.max(FIRST_BYTES, newLength, 2 * buffer.length)))
       larger.set(buffer.subarray(0, length))
       // The memory counts, whether bytes have come for it or not.
       part.add(larger.length - buffer.length)
       buffer = larger
     }
     buffer.set(piece, length)
-    length = needed
+    length = newLength
   }
 
   try {

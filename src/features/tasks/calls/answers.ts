@@ -41,7 +41,7 @@ export function toRelayedResult (
   request: RequestContext, call: string, tool: string, questions: readonly CallQuestion[], isError: boolean
 ): string {
   request.observed.special = 'relayed'
-  // Who does not read the text must not take it for the result.
+  // A model that skips the text must not take it for the result: it is marked as an error.
   const isStuck = questions.some(({ way }) => way === 'none')
   return toModelResult(request, questionsText(tool, call, questions), isError || isStuck)
 }

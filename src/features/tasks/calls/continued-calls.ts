@@ -18,7 +18,6 @@ import { readCall } from '../../../catalog/compiled/definitions/continue-tool.ts
 import { toCallResult } from './answers.ts'
 import type { CallWaiters } from './waiters.ts'
 import { findLateAnswers, type Responses } from '../machine/questions.ts'
-import type { TaskRecord } from '../records/record.ts'
 
 interface ContinuedCallsDependencies {
   readonly access: TaskAccess
@@ -52,22 +51,22 @@ export class ContinuedCalls {
       throw new ToolError('Give only one of answers, decline and cancel.')
     }
     const { access, waiters } = this.#dependencies
-    const seen = await access.see(request.principal, readCall(call).taskId).catch(toUnknownCall)
-    observeTool(request, seen.record)
-    if (cancel && !isTerminal(seen.record.status)) {
-      await access.cancel(request.principal, seen.key.id)
-      const ended = await access.see(request.principal, seen.key.id)
+    const task = await access.see(request.principal, readCall(call).taskId).catch(toUnknownCall)
+    observeTool(request, task.record.tool)
+    if (cancel && !isTerminal(task.record.status)) {
+      await access.cancel(request.principal, task.key.id)
+      const ended = await access.see(request.principal, task.key.id)
       if (ended.record.relayed !== undefined) waiters.putAway(ended, CANCELLED_MS)
       // It may have ended before.
       if (ended.record.status !== 'cancelled') return toCallResult(request, ended.record)
-      return textResult(request.writer, cancelledText(seen.record.tool))
+      return textResult(request.writer, cancelledText(task.record.tool))
     }
     const hasAnswer = answers !== undefined || decline
     const options = { isError: false, hasAnswer }
     return await waiters.follow(request, openRound(request), call, options, async (round) => {
       if (!hasAnswer) return undefined
       // Once: the request may come again, with answers of its client to later questions.
-      return await round.once('answers', async () => await this.#give(request, round, seen, call, answers))
+      return await round.once('answers', async () => await this.#give(request, round, task, call, answers))
     })
   }
 
@@ -83,17 +82,17 @@ export class ContinuedCalls {
     // No model answers for a client that asks its user itself.
     const { relayed: questions } = partQuestions(request, round, record)
     const isAnswered = ([name]: readonly [string, unknown]) => record.questions[name]?.isAnswered === true
-    const given = Object.entries(answers ?? {})
+    const pairs = Object.entries(answers ?? {})
     const { responses, problems } = answers === undefined
       ? { responses: toDeclined(questions), problems: [] }
       // If nothing is asked, these are the answers of a repeated request, or of one that came second.
       : await readRelayedAnswers(
-        questions, Object.fromEntries(questions.length === 0 ? [] : given.filter((one) => !isAnswered(one)))
+        questions, Object.fromEntries(questions.length === 0 ? [] : pairs.filter((pair) => !isAnswered(pair)))
       )
     const isUpdate = Object.keys(responses).length > 0
     const current = isUpdate ? await access.update(request.principal, key.id, responses) : record
     const repeated = request.envelope.clientCapabilities.elicitation === undefined
-      ? given.filter(isAnswered).map(([name, content]) => [name, { action: 'accept', content }] as const)
+      ? pairs.filter(isAnswered).map(([name, content]) => [name, { action: 'accept', content }] as const)
       : []
     const late = findLateAnswers(current, { ...responses, ...Object.fromEntries(repeated) })
     const all = [...problems, ...late.map((name) => `${quote(name)} had an answer before, which counts`)]
@@ -110,11 +109,11 @@ function toDeclined (questions: readonly CallQuestion[]): Responses {
 }
 
 /** The observers of the request are told of the tool whose call goes on. */
-function observeTool ({ observed, observed: { given }, view }: RequestContext, { tool }: TaskRecord): void {
+function observeTool ({ observed, observed: { callArguments }, view }: RequestContext, tool: string): void {
   const rule = view.tool(tool)?.audit
   observed.subject = tool
-  if (rule !== undefined && given !== undefined) {
-    observed.given = { ...given, rule: { ...rule, names: given.rule.names } }
+  if (rule !== undefined && callArguments !== undefined) {
+    observed.callArguments = { ...callArguments, rule: { ...rule, names: callArguments.rule.names } }
   }
 }
 

@@ -173,8 +173,8 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   #answer (waiting: RequestContext, run: TaskRun): string | Promise<string> {
     const isAtOnce = this.#options.rule.requiredCapabilities !== undefined || this.journal.isSuspended
     const { key, record } = run
-    const begun = { key, record, isAtOnce, isInDoubt: this.#isInDoubt }
-    return this.#dependencies.waiters.answer(waiting, this.#call, this.#options, begun)
+    const task = { key, record, isAtOnce, isInDoubt: this.#isInDoubt }
+    return this.#dependencies.waiters.answer(waiting, this.#call, this.#options, task)
   }
 
   /** Answers the request, which has parted from its work, as the first call is answered. */
@@ -223,7 +223,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   async #createTask (): Promise<TaskRun> {
     const { onCreate } = this.#dependencies
     const { lifetime } = this.#request
-    const held = await holdFirst(this.#dependencies, this.#request, this.#options.name)
+    const hold = await holdFirst(this.#dependencies, this.#request, this.#options.name)
     const excess = this.journal.findExcess()
     if (excess !== undefined) throw excess
     const upstreamTokens = await exchangeTokens(this.#dependencies, this.#request, this.#options)
@@ -232,8 +232,8 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     const now = storeClock.now()
     const first = toFirstRecord(this.#request, this.#options, this.journal, now, this.#progress)
     const record = { ...first, upstreamTokens }
-    const creating = this.#store(held, record)
-    const run = new TaskRun(this.#dependencies, this.journal, held.key, record, held.heldAt, creating)
+    const creating = this.#store(hold, record)
+    const run = new TaskRun(this.#dependencies, this.journal, hold.key, record, hold.heldAt, creating)
     this.#isInDoubt = (await creating).isInDoubt
     this.journal.adopt(run)
     if (this.#progress !== undefined) run.progress(this.#progress)
@@ -244,8 +244,8 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
     return run
   }
 
-  async #store (held: Parameters<typeof storeFirst>[1], record: TaskRecord): Promise<CreatedTask> {
-    return await storeFirst(this.#dependencies, held, record).catch((error: unknown) => {
+  async #store (hold: Parameters<typeof storeFirst>[1], record: TaskRecord): Promise<CreatedTask> {
+    return await storeFirst(this.#dependencies, hold, record).catch((error: unknown) => {
       this.#mayRunElsewhere = error instanceof StoreUnavailable && this.#options.rule.mayRerun
       throw error
     })

@@ -13,7 +13,7 @@ export interface CallName {
   /** The record of the call has this name. */
   readonly first: TaskKey
   /** What replicas call it that seal with another secret. */
-  readonly others: readonly TaskKey[]
+  readonly otherKeys: readonly TaskKey[]
   /** Whether the client has sent a key, in order to repeat the call. */
   readonly isGiven: boolean
 }
@@ -25,15 +25,15 @@ export function nameCall (
   const key = readCallKey(request, args)
   if (key === undefined) return undefined
   const identity = toCanonicalJson([networkOf(request.caller), tool.key, ...key])
-  const [first, ...others] = records.keysFor(request.principal, identity)
-  return { first, others, isGiven: key[0] === 'key' }
+  const [first, ...otherKeys] = records.keysFor(request.principal, identity)
+  return { first, otherKeys, isGiven: key[0] === 'key' }
 }
 
 /** Resolves to the record of the first call, whichever replica has named it. */
 export async function findFirst (
-  records: TaskRecords, { first, others }: CallName
+  records: TaskRecords, { first, otherKeys }: CallName
 ): Promise<SeenTask | undefined> {
-  for (const key of [first, ...others]) {
+  for (const key of [first, ...otherKeys]) {
     const stored = await records.read(key)
     if (stored !== undefined) return { key, ...stored }
   }

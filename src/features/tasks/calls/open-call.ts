@@ -26,7 +26,7 @@ export function openCall (
   const takesTasks = declaresTasks(request) && !needsRelay(request, rule)
   if (!takesTasks && !request.snapshot.server.continuesCalls) throw clientLacksTasks(tool.key)
   const name = nameCall(dependencies.records, request, call)
-  // Who sends a key means to come back.
+  // A client with an Idempotency-Key will retry: go on when it disconnects.
   if (name?.isGiven === true) request.lifetime.outliveClient()
   const relayed = takesTasks ? undefined : relayedBy(rule)
   return new FirstTaskRun(dependencies, request, call, { tool, rule, args, name, takesTasks, relayed })

@@ -23,7 +23,7 @@ export function openRelay (
   const { tool, tool: { task: rule }, args } = call
   if (rule?.isForQuestions !== true || !request.snapshot.server.continuesCalls) return undefined
   const name = nameCall(dependencies.records, request, call)
-  // Who sends a key means to come back.
+  // A client with an Idempotency-Key will retry: go on when it disconnects.
   if (name?.isGiven === true) request.lifetime.outliveClient()
   const relayed = relayedBy(rule)
   return new RelayedCall(dependencies, request, call, { tool, rule, args, name, takesTasks: false, relayed })
@@ -53,13 +53,13 @@ class RelayedCall implements RelayStart {
     return this.#dependencies.waiters.findEarlier(this.#request, this.#call, this.#options, true)
   }
 
-  async keep (state: RequestState, asked: ReadonlyMap<string, string>): Promise<string> {
+  async keep (state: RequestState, questions: ReadonlyMap<string, string>): Promise<string> {
     const { waiters } = this.#dependencies
     const { lifetime } = this.#request
     lifetime.throwIfStopped()
     const resumeClock = lifetime.pauseClock()
     try {
-      const task = await this.#create(state, asked)
+      const task = await this.#create(state, questions)
       return await waiters.answer(this.#request, this.#call, this.#options, task)
     } catch (error) {
       const { name } = this.#options
@@ -71,7 +71,7 @@ class RelayedCall implements RelayStart {
   }
 
   /** Creates the record of a call that waits for answers: a replica that is lost then loses nothing. */
-  async #create ({ answers, results }: RequestState, asked: ReadonlyMap<string, string>): Promise<BegunTask> {
+  async #create ({ answers, results }: RequestState, open: ReadonlyMap<string, string>): Promise<BegunTask> {
     const { storeClock } = this.#dependencies
     const { rule: { ttlMs }, name } = this.#options
     const journal = new TaskJournal(ttlMs, storeClock.now)
@@ -80,18 +80,19 @@ class RelayedCall implements RelayStart {
     journal.restore({ ...texts, sleeps: {}, order: [] })
     const excess = journal.findExcess()
     if (excess !== undefined) throw excess
-    if (asked.size > MAX_QUESTIONS) throw tooManyQuestions(MAX_QUESTIONS)
-    const held = await holdFirst(this.#dependencies, this.#request, name)
+    if (open.size > MAX_QUESTIONS) throw tooManyQuestions(MAX_QUESTIONS)
+    const hold = await holdFirst(this.#dependencies, this.#request, name)
     const upstreamTokens = await exchangeTokens(this.#dependencies, this.#request, this.#options)
     const now = storeClock.now()
     const first = toFirstRecord(this.#request, this.#options, journal, now, undefined)
     const running = { ...first, upstreamTokens }
+    const { run } = running
     const suspended = {
-      type: 'suspended', run: running.run, journal: journal.members, asked, unfit: NONE, wakesAt: undefined
+      type: 'suspended', run, journal: journal.members, asked: open, unfit: NONE, wakesAt: undefined
     } as const
     const record = findTransition(running, suspended, now)?.record
     if (record === undefined) throw new TypeError('unreachable: a run that asks is suspended')
-    const { isInDoubt } = await storeFirst(this.#dependencies, held, record)
-    return { key: held.key, record, isAtOnce: false, isInDoubt }
+    const { isInDoubt } = await storeFirst(this.#dependencies, hold, record)
+    return { key: hold.key, record, isAtOnce: false, isInDoubt }
   }
 }

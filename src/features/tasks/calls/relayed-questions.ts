@@ -31,7 +31,7 @@ function toInputRequest (json: string): InputRequest {
 }
 
 /** The open questions of a call: those for the client of a request, and those that it cannot be asked. */
-interface PartedQuestions { readonly asked: NamedRequests, readonly relayed: readonly CallQuestion[] }
+interface PartedQuestions { readonly requests: NamedRequests, readonly relayed: readonly CallQuestion[] }
 
 /** @param round that of the request, which knows what its revision can ask. */
 export function partQuestions (
@@ -39,19 +39,19 @@ export function partQuestions (
   record: Pick<TaskRecord, 'questions' | 'tool'>
 ): PartedQuestions {
   const relaysForms = view.tool(record.tool)?.task?.relaysQuestions === true
-  const asked: Array<readonly [string, InputRequest]> = []
+  const requests: Array<readonly [string, InputRequest]> = []
   const relayed: CallQuestion[] = []
   for (const [name, { json }] of openQuestions(record)) {
     const request = toInputRequest(json)
     const { kind, params } = request
     if (declares(envelope.clientCapabilities, request) && round.mayAsk?.(json) !== false) {
-      asked.push([name, request])
+      requests.push([name, request])
     } else {
       const way = kind === 'url' ? 'link' : kind === 'form' && relaysForms ? 'form' : 'none'
       relayed.push({ name, params, way })
     }
   }
-  return { asked: Object.fromEntries(asked), relayed }
+  return { requests: Object.fromEntries(requests), relayed }
 }
 
 function declares (capabilities: ClientCapabilities, request: InputRequest): boolean {
@@ -70,16 +70,16 @@ export async function readRelayedAnswers (
   const responses: Array<readonly [string, object]> = []
   const problems: string[] = []
   for (const [name, answer] of Object.entries(answers)) {
-    const question = questions.find((one) => one.name === name)
+    const question = questions.find((candidate) => candidate.name === name)
     const content = question === undefined ? answer : withDefaults(question, answer)
     const wrong = question === undefined ? ['is no open question'] : await findProblems(question, content)
     if (wrong.length > 0) problems.push(...wrong.map((problem) => `${quote(name)} ${problem}`))
     else responses.push([name, { action: 'accept', ...question?.way === 'form' && { content } }])
   }
-  const more = problems.length - MAX_PROBLEMS
-  const rest = more > 0 ? [`and ${counted(more, 'more problem')}`] : []
+  const excess = problems.length - MAX_PROBLEMS
+  const note = excess > 0 ? [`and ${counted(excess, 'more problem')}`] : []
   return {
-    responses: Object.fromEntries(responses), problems: [...problems.slice(0, MAX_PROBLEMS), ...rest]
+    responses: Object.fromEntries(responses), problems: [...problems.slice(0, MAX_PROBLEMS), ...note]
   }
 }
 

@@ -92,9 +92,9 @@ function toQuestionText ({ name, params, way }: CallQuestion): string {
     return `Link ${toJson(name)}: ${message}\nShow the user this link, to open it: ${String(params.url)}`
   }
   const { required } = isObject(params.requestedSchema) ? params.requestedSchema : {}
-  const needed = new Set<unknown>(Array.isArray(required) ? required : [])
+  const requiredFields = new Set<unknown>(Array.isArray(required) ? required : [])
   const fields = Object.entries(fieldsOf(params)).map(([field, schema]) => (
-    `${toJson(field)} (${needed.has(field) ? 'required' : 'optional'}): ${describeField(schema)}`
+    `${toJson(field)} (${requiredFields.has(field) ? 'required' : 'optional'}): ${describeField(schema)}`
   ))
   const note = way === 'none' ? '\nOnly the user can answer it, in a client with elicitation.' : ''
   return `Question ${toJson(name)}: ${message}${fields.length === 0 ? '' : `\n${toList(fields)}`}${note}`
@@ -115,7 +115,7 @@ function describeField (schema: unknown): string {
     ...describeBounds(schema.minItems, schema.maxItems, 'choices')
   ]
   const values = [describeValues(schema), ...bounds].join(', ')
-  const words = [title, description].filter((one) => typeof one === 'string').join('. ')
+  const words = [title, description].filter((text) => typeof text === 'string').join('. ')
   return `${values}${preset === undefined ? '' : `; by default ${JSON.stringify(preset)}`}` +
     (words === '' ? '' : `. ${words}`)
 }
@@ -147,9 +147,9 @@ function toChoice (value: unknown, title: unknown): string {
 }
 
 function describeBounds (low: unknown, high: unknown, unit: string): string[] {
-  const least = low === undefined ? [] : [`at least ${String(low)}`]
-  const most = high === undefined ? [] : [`at most ${String(high)}`]
-  const parts = [...least, ...most]
+  const smallest = low === undefined ? [] : [`at least ${String(low)}`]
+  const greatest = high === undefined ? [] : [`at most ${String(high)}`]
+  const parts = [...smallest, ...greatest]
   return parts.length === 0 ? [] : [`${parts.join(' and ')} ${unit}`.trimEnd()]
 }
 

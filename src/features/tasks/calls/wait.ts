@@ -33,10 +33,10 @@ export class CallWait implements TaskWatcher {
     this.#wake()
   }
 
-  onProgress (told: Progress): void {
-    this.#message = toStatusMessage(told)
-    this.#progress = told.progress
-    this.#request.progress(told.progress, told.total, told.message)
+  onProgress (progress: Progress): void {
+    this.#message = toStatusMessage(progress)
+    this.#progress = progress.progress
+    this.#request.progress(progress.progress, progress.total, progress.message)
   }
 
   /**

@@ -71,7 +71,7 @@ export interface WaitOptions {
 const TASK_PHASES: readonly TaskPhase[] = ['over', 'undoing', 'asking', 'waiting']
 const CALL_PHASES: readonly TaskPhase[] = ['over', 'undoing', 'asking']
 
-const NO_QUESTIONS = { asked: {}, relayed: [] }
+const NO_QUESTIONS = { requests: {}, relayed: [] }
 
 /** Resolves to a text for the model if the answer is known before the wait. */
 type Prepare = (round: InputRound) => Promise<string | null | undefined | void>
@@ -189,8 +189,8 @@ export class CallWaiters {
     const isRequired = call.tool.task?.requiredCapabilities !== undefined
     if (takesTasks && (isRequired || !isTerminal(record.status))) {
       // The handler acts with the rights of the last caller who was told of its task.
-      const seen = await this.#dependencies.access.see(request.principal, key.id)
-      return this.#toTask(request, key, seen.record)
+      const task = await this.#dependencies.access.see(request.principal, key.id)
+      return this.#toTask(request, key, task.record)
     }
     const options = { isError: hasOutputSchema(call) }
     return await this.follow(request, call.openRound(request), key.id, options, naming(key.id))
@@ -203,21 +203,21 @@ export class CallWaiters {
     const key = this.#keyOf(request, call)
     for (;;) {
       const ms = taskAt === undefined ? waitMs : taskAt - clock.monotonic()
-      const seen = await waits.waitFor(request, key, ms, taskAt === undefined ? CALL_PHASES : TASK_PHASES)
-      const { record } = seen
+      const task = await waits.waitFor(request, key, ms, taskAt === undefined ? CALL_PHASES : TASK_PHASES)
+      const { record } = task
       if (isTerminal(record.status)) {
         // The client of a task asks for it as long as the task says.
         const isOwn = record.relayed !== undefined
-        if (keepMs !== undefined || isOwn) this.putAway(seen, keepMs ?? ANNOUNCED_MS)
+        if (keepMs !== undefined || isOwn) this.putAway(task, keepMs ?? ANNOUNCED_MS)
         return toCallResult(request, record)
       }
       const isAsking = phaseOf(record) === 'asking'
-      const { asked, relayed } = isAsking ? partQuestions(request, round, record) : NO_QUESTIONS
-      const mayAsk = Object.keys(asked).length > 0
+      const { requests, relayed } = isAsking ? partQuestions(request, round, record) : NO_QUESTIONS
+      const mayAsk = Object.keys(requests).length > 0
       if (taskAt !== undefined && !mayAsk) return this.#toTask(request, key, record)
       if (!isAsking) return toGoesOnResult(request, call, record, isError)
       if (!mayAsk) return toRelayedResult(request, call, record.tool, relayed, isError)
-      const refusal = await this.#ask(request, round, seen, asked)
+      const refusal = await this.#ask(request, round, task, requests)
       if (refusal !== undefined) return refusal
     }
   }
@@ -268,14 +268,14 @@ export class CallWaiters {
   }
 
   /** Removes the record of an ended call whose client needs it no more. What is to be undone needs it. */
-  putAway (seen: SeenTask, keepMs: number): void {
+  putAway (task: SeenTask, keepMs: number): void {
     const { records, dueTimes, background } = this.#dependencies
-    const { key, key: { entry }, record, record: { undo, generation } } = seen
+    const { key, key: { entry }, record, record: { undo, generation } } = task
     if (undo !== undefined) return
     background((async () => {
       // The replica that has written the end may be lost: its due time, which moves now, would repeat this.
       await records.release(key, record)
-      await records.forget(key, seen, keepMs)
+      await records.forget(key, task, keepMs)
       if (keepMs === 0) await dueTimes.remove(entry)
       else await dueTimes.set(entry, keepMs + MARGIN_MS, generation)
     })())

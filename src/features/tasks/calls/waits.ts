@@ -62,18 +62,18 @@ export class CallWaits {
     const { access, isHere } = this.#dependencies
     const lookMs = request.envelope.progressToken === undefined ? LOOK_MS : PROGRESS_MS
     for (;;) {
-      const seen = await access.see(request.principal, key.id).catch((error: unknown) => {
+      const task = await access.see(request.principal, key.id).catch((error: unknown) => {
         if (!(error instanceof StoreUnavailable) || wait.isOver || this.#isClosing) throw error
       })
       request.lifetime.throwIfStopped()
-      if (seen === undefined) {
+      if (task === undefined) {
         await wait.next(AWAY_MS)
         continue
       }
-      const { record } = seen
-      if (phases.includes(phaseOf(record)) || wait.isOver) return seen
+      const { record } = task
+      if (phases.includes(phaseOf(record)) || wait.isOver) return task
       const isElsewhere = !isHere(key.entry)
-      if (this.#isClosing && isElsewhere) return seen
+      if (this.#isClosing && isElsewhere) return task
       wait.noteStatus(record, isElsewhere)
       await wait.next(lookMs)
       request.lifetime.throwIfStopped()

@@ -68,8 +68,8 @@ export function createTaskFollowers (
   }
 
   async function findOrigin (key: TaskKey) {
-    const known = origins.get(key.entry)
-    if (known !== undefined) return await records.exists(key) ? known : undefined
+    const origin = origins.get(key.entry)
+    if (origin !== undefined) return await records.exists(key) ? origin : undefined
     const stored = await records.read(key)
     if (stored === undefined) return undefined
     const { tool, toolScopes } = stored.record

@@ -145,11 +145,11 @@ function toMismatch (first: JournalEntry, kind: OperationKind, keys: readonly st
   return new JournalMismatch(toOperationText(first.kind, [first.key]), toOperationText(kind, keys))
 }
 
-function toOther ({ kind, key, form }: JournalEntry, other: string | undefined): JournalMismatch {
+function toOther ({ kind, key, form }: JournalEntry, otherForm: string | undefined): JournalMismatch {
   const toText = (detail: string | undefined) => (
     toOperationText(kind, [key]) + (detail === undefined ? '' : ` (${detail})`)
   )
-  return new JournalMismatch(toText(form), toText(other))
+  return new JournalMismatch(toText(form), toText(otherForm))
 }
 
 /** Names operations for people, such as `step "order"`. A sleep without a key has a number. */

@@ -113,16 +113,16 @@ function toEntries ({ answers, results, sleeps, order }: JournalRecord, hasValue
     const texts = kind === 'step' ? results : answers
     const json = Object.hasOwn(texts, key) ? texts[key] : undefined
     if (json === undefined) return { ...entry, outcome: 'open' }
-    const kept: unknown = JSON.parse(json)
-    return { ...entry, ...kind === 'ask' ? toValue(kept, hasValues) : toResult(kept, hasValues) }
+    const parsed: unknown = JSON.parse(json)
+    return { ...entry, ...kind === 'ask' ? toValue(parsed, hasValues) : toResult(parsed, hasValues) }
   })
 }
 
 type EntryOutcome = Pick<RecordedEntry, 'outcome' | 'value' | 'failure'>
 
-function toResult (kept: unknown, hasValues: boolean): EntryOutcome {
-  if (Array.isArray(kept)) return kept.length === 0 ? { outcome: 'nothing' } : toValue(kept[0], hasValues)
-  const { isTool = false, name, message } = isObject(kept) ? kept : {}
+function toResult (json: unknown, hasValues: boolean): EntryOutcome {
+  if (Array.isArray(json)) return json.length === 0 ? { outcome: 'nothing' } : toValue(json[0], hasValues)
+  const { isTool = false, name, message } = isObject(json) ? json : {}
   const words = hasValues ? { name: String(name), message: String(message) } : {}
   return { outcome: 'failure', failure: { isTool: isTool === true, ...words } }
 }

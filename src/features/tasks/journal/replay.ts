@@ -101,8 +101,8 @@ class ReplayJournal extends TaskJournal {
   }
 
   #waitForOthers (last: string): void {
-    const end = (found: Pick<ReplayEnd, 'fits' | 'lacks'>) => {
-      this.#end(found)
+    const end = (difference: Pick<ReplayEnd, 'fits' | 'lacks'>) => {
+      this.#end(difference)
       this.#rejectLast()
     }
     timers.clear(this.#grace)
@@ -269,13 +269,13 @@ export async function replayRecording (
       resolve(end)
     }
     const steps = new ReplayJournal(journal, onEnd)
-    const own = undo === undefined ? steps : new UndoReplayJournal(toUndoEntries(undo, undoJournal), onEnd)
+    const used = undo === undefined ? steps : new UndoReplayJournal(toUndoEntries(undo, undoJournal), onEnd)
     toolRuns.run({
       ...run,
-      journal: own,
+      journal: used,
       undone: undo && { resultOf: (key) => steps.resultOf(key) },
       // A limit of calls says nothing of the code.
-      onError: (error) => error instanceof LimitReached ? reject(error) : own.fail(error),
+      onError: (error) => error instanceof LimitReached ? reject(error) : used.fail(error),
       toDeferral: () => new ReplayOver(),
       outlet: {
         onPending (pending) {
@@ -285,7 +285,7 @@ export async function replayRecording (
         notify () {},
         progress () {},
         // Without an effect after the end of the replay.
-        succeed: () => own.finish(),
+        succeed: () => used.finish(),
         fail: reject,
         leaveUnanswered () {},
         openStream () { throw new TypeError('a replay has no stream') }

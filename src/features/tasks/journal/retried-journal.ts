@@ -41,8 +41,8 @@ export function toRetried ({ answers, results, sleeps, order }: JournalRecord): 
       kind: 'sleep' as const, key, group: groups.get(`sleep ${key}`), isDone: false
     }))
   ])
-  const keep = <T>(all: { readonly [key: string]: T }, wanted: OperationKind) => {
-    const keys = new Set(settled.flatMap(({ kind, key }) => kind === wanted ? [key] : []))
+  const keep = <T>(all: { readonly [key: string]: T }, operation: OperationKind) => {
+    const keys = new Set(settled.flatMap(({ kind, key }) => kind === operation ? [key] : []))
     return Object.fromEntries(Object.entries(all).filter(([key]) => keys.has(key)))
   }
   return { answers, results: keep(results, 'step'), sleeps: keep(sleeps, 'sleep'), order: [] }

@@ -15,18 +15,18 @@ export interface Responses { readonly [key: string]: unknown }
 /**
  * Adds the questions that the handler asked in this run, and closes all others. Each gets a new key for the
  * client: a client may ignore a key that it has seen before.
- * @param asked the input requests, by the keys of `ctx.ask`.
+ * @param openQuestions the input requests, by the keys of `ctx.ask`.
  */
 export function addQuestions (
-  before: TaskRecord['questions'], asked: ReadonlyMap<string, string>
+  before: TaskRecord['questions'], openQuestions: ReadonlyMap<string, string>
 ): TaskRecord['questions'] {
   const questions = new Map(Object.entries(before).map(([name, question]) => {
-    const isStillOpen = !question.isAnswered && asked.get(question.key) === question.json
+    const isStillOpen = !question.isAnswered && openQuestions.get(question.key) === question.json
     // A closed question only reserves its name.
     return [name, isStillOpen ? question : { ...question, json: '', isAnswered: true }]
   }))
   const open = new Set([...questions.values()].flatMap(({ key, isAnswered }) => isAnswered ? [] : [key]))
-  for (const [key, json] of asked) {
+  for (const [key, json] of openQuestions) {
     if (open.has(key)) continue
     let name = key
     for (let number = 2; questions.has(name); number++) name = `${key} (${number})`
@@ -38,9 +38,9 @@ export function addQuestions (
 /** Returns what a run has asked, without the questions whose answers came while it ran. */
 export function findUnanswered (
   { answers }: Pick<TaskRecord, 'answers'>,
-  { asked, unfit }: { readonly asked: ReadonlyMap<string, string>, readonly unfit: ReadonlySet<string> }
+  event: { readonly asked: ReadonlyMap<string, string>, readonly unfit: ReadonlySet<string> }
 ): ReadonlyMap<string, string> {
-  return new Map([...asked].filter(([key]) => unfit.has(key) || !Object.hasOwn(answers, key)))
+  return new Map([...event.asked].filter(([key]) => event.unfit.has(key) || !Object.hasOwn(answers, key)))
 }
 
 /** Whether a response answers an open question. */

@@ -32,7 +32,7 @@ export const RUN_ROWS: readonly TransitionRow[] = [
     on: 'suspended',
     when: 'it asks',
     to: 'asking',
-    holds: (_, { asked }) => asked.size > 0,
+    holds: (_, { asked: questions }) => questions.size > 0,
     change: (record, event) => ({
       ...addJournal(record, event.journal, event.unfit),
       questions: addQuestions(record.questions, findUnanswered(record, event)),

@@ -58,7 +58,7 @@ export function findTransition (record: TaskRecord, event: TaskEvent, now: numbe
     ? record
     : withoutUnusedTokens(isClaimed ? { ...changed, claimedAt: now } : changed)
   const due = match.isQuiet === true ? undefined : dueOf(next, now)
-  // Whoever takes a due entry has it for a lease.
+  // The event `due` holds the entry for a lease already.
   const endsAtRest = !record.isRunning && event.type !== 'due' && next.status !== record.status &&
     isTerminal(next.status)
   return {

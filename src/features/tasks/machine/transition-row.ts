@@ -39,7 +39,7 @@ export const LOSS_PAUSES_MS = [0, 1000, 5000, 20_000]
 export const EARLY_MS = 100
 
 /** Types a row by its event. */
-export function row<const E extends EventType> (one: Row<E>): TransitionRow { return one }
+export function row<const E extends EventType> (typed: Row<E>): TransitionRow { return typed }
 
 /** Returns the sleeps without those that were due: they are over, whatever the clock of this replica says. */
 export function endSleeps (sleeps: TaskRecord['sleeps'], wakesAt = 0): TaskRecord['sleeps'] {

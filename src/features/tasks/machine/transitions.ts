@@ -92,7 +92,7 @@ export class Transitions {
     await this.#setDue(key, this.#dependencies.leaseMs, generation)
   }
 
-  /** Removes the due time of a task that does not exist. Whoever has no answer must repeat it. */
+  /** Removes the due time of a task that does not exist. A call whose reply was lost must be repeated. */
   async removeDue (key: TaskKey): Promise<void> {
     await this.#dependencies.dueTimes.remove(key.entry)
     // A call may have created the record of its name meanwhile: the task would have no due time.

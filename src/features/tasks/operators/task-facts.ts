@@ -27,7 +27,7 @@ export interface TaskFacts {
   readonly lastUpdatedAt: string
   /** When the record is removed. */
   readonly expiresAt: string
-  /** Those of `undo` too. */
+  /** The runs so far, with those of `undo`. */
   readonly runs: number
   /** The step that the handler came to last, and how many are kept: those of `undo` once it is due. */
   readonly lastStep?: string | undefined
@@ -111,11 +111,11 @@ function waitReasonOf (record: TaskRecord): WaitReason | undefined {
 
 export function matches (task: TaskFacts | UnreadTask, filter: TaskFilter): boolean {
   const { olderThanMs, ...equal } = filter
-  const wanted = Object.entries(equal).filter(([, value]) => value !== undefined)
-  // Nobody can tell whether a filter fits a task that cannot be opened.
-  if (!('status' in task)) return wanted.length === 0 && olderThanMs === undefined
+  const conditions = Object.entries(equal).filter(([, value]) => value !== undefined)
+  // Without its record, no filter can match a task.
+  if (!('status' in task)) return conditions.length === 0 && olderThanMs === undefined
   const members: { readonly [name: string]: unknown } = { ...task }
-  return wanted.every(([name, value]) => members[name] === value) && task.ageMs >= (olderThanMs ?? 0)
+  return conditions.every(([name, value]) => members[name] === value) && task.ageMs >= (olderThanMs ?? 0)
 }
 
 /** Says why a task was not changed, in words that continue "The task". */

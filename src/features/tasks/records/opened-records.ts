@@ -24,8 +24,8 @@ export class OpenedRecords {
    * writes in a failover gives it to another record.
    */
   find (entry: string, sealed: Buffer): TaskRecord | undefined {
-    const opened = this.#opened.get(entry)
-    return opened?.sealed.equals(sealed) === true ? opened.record : undefined
+    const entryRecord = this.#opened.get(entry)
+    return entryRecord?.sealed.equals(sealed) === true ? entryRecord.record : undefined
   }
 
   keep (entry: string, sealed: Buffer, record: TaskRecord): void {

@@ -54,7 +54,7 @@ export interface TaskOrigin {
   readonly mayRerun: boolean
   /** Whether the tool undoes the work of a task that has ended without success. */
   readonly mayUndo: boolean
-  /** That of the code of the tool when the task began. `undefined` if it was not known. */
+  /** The fingerprint of the tool's code when the task began. `undefined` if it was not known. */
   readonly fingerprint?: string | undefined
 }
 
@@ -87,7 +87,7 @@ export interface TaskRecord extends TaskOrigin, JournalRecord {
    * takes an answer leaves the record readable for the older release that runs the task.
    */
   readonly form: number
-  /** Who was last allowed to see the task. Its handler runs with these scopes. */
+  /** The principal that was last allowed to see the task. The handler runs with its scopes. */
   readonly principal: KeptPrincipal
   /** How often the record was written. A due time of an earlier generation does not replace a later one. */
   readonly generation: number
@@ -174,20 +174,20 @@ export function phaseOf ({ status, isRunning }: Pick<TaskRecord, 'status' | 'isR
 
 /** Whether the handler has asked to run again at the time when it does. */
 export function isAsleep ({ pause, wakesAt, sleeps, undo, undoJournal }: TaskRecord): boolean {
-  const own = undo === undefined ? sleeps : undoJournal?.sleeps ?? {}
-  return pause === undefined && Object.values(own).some((endsAt) => endsAt === wakesAt)
+  const currentSleeps = undo === undefined ? sleeps : undoJournal?.sleeps ?? {}
+  return pause === undefined && Object.values(currentSleeps).some((endsAt) => endsAt === wakesAt)
 }
 
 /** Compares what handlers and `authorize` see of a caller. Each token has its own times and id. */
-export function hasSameRights (one: KeptPrincipal, other: KeptPrincipal): boolean {
-  const [scopes, others] = [new Set(one.scopes), new Set(other.scopes)]
-  return scopes.size === others.size && [...scopes].every((scope) => others.has(scope)) &&
-    claimsOf(one) === claimsOf(other)
+export function hasSameRights (before: KeptPrincipal, now: KeptPrincipal): boolean {
+  const [scopesBefore, scopes] = [new Set(before.scopes), new Set(now.scopes)]
+  return scopesBefore.size === scopes.size && [...scopesBefore].every((scope) => scopes.has(scope)) &&
+    claimsOf(before) === claimsOf(now)
 }
 
 function claimsOf ({ claims = {} }: KeptPrincipal): string {
-  const { iat, exp, nbf, jti, ...rest } = claims
-  return JSON.stringify(rest)
+  const { iat, exp, nbf, jti, ...identity } = claims
+  return JSON.stringify(identity)
 }
 
 export function toKeptPrincipal (principal: Principal): KeptPrincipal {

@@ -88,9 +88,9 @@ export class TaskRecords {
    */
   keysFor (principal: Principal, identity: string): readonly [TaskKey, ...TaskKey[]] {
     const names = this.#sealer.toNames(NAME_PURPOSE, `${ownerOf(principal)} ${identity}`, ID_BYTES)
-    const [first, ...others] = names.map((name) => toKey(principal, `task_${name}`))
+    const [first, ...otherKeys] = names.map((name) => toKey(principal, `task_${name}`))
     if (first === undefined) throw new TypeError('unreachable: a sealer has a secret')
-    return [first, ...others]
+    return [first, ...otherKeys]
   }
 
   /**
@@ -221,8 +221,8 @@ export class TaskRecords {
   }
 
   #open (entry: string, { value: { bytes: sealed }, version }: StateRecord): StoredTask | undefined {
-    const known = this.#opened.find(entry, sealed)
-    if (known !== undefined) return { record: known, version }
+    const earlier = this.#opened.find(entry, sealed)
+    if (earlier !== undefined) return { record: earlier, version }
     const bytes = this.#sealer.open(PURPOSE, entry, sealed.toString('latin1'))
     if (bytes === undefined) return undefined
     const record = readTaskBytes(bytes)

@@ -23,8 +23,8 @@ export function deferralAfter (retryAfterSeconds: number | undefined): Deferral 
   return retryAfterSeconds === undefined ? { inMs: 0 } : { inMs: retryAfterSeconds * 1000, pause: 'limit' }
 }
 
-/** For a replica of a newer release that has begun the next run. Throws any other error again. */
-export function toUnread (error: unknown): undefined {
+/** Ignores a record that a newer release has written: it has begun the next run. Rethrows other errors. */
+export function ignoreNotReadable (error: unknown): undefined {
   if (!(error instanceof TaskNotReadable)) throw error
 }
 

@@ -25,10 +25,10 @@ export class RunProgress {
   get members (): ProgressMembers { return this.#members }
 
   /** Returns whether it is told: no earlier run has told it. The client sees nothing of `undo`. */
-  take (told: Progress): boolean {
+  take (report: Progress): boolean {
     const { progress = -Infinity } = this.#members
-    if (this.#isUndo || told.progress <= progress) return false
-    this.#members = { statusMessage: toStatusMessage(told), progress: told.progress }
+    if (this.#isUndo || report.progress <= progress) return false
+    this.#members = { statusMessage: toStatusMessage(report), progress: report.progress }
     return true
   }
 

@@ -11,7 +11,7 @@ import type { Outlet } from '../../../request/pipeline/caller.ts'
 import { HandlerTimeout, ServiceClosing, type Lifetime } from '../../../request/pipeline/lifetime.ts'
 import type { MessageSink } from '../../../platform/store/changes/message-sink.ts'
 import { TaskJournal, type JournalOwner } from '../journal/journal.ts'
-import { deferralAfter, findOutageDeferral, TaskDeferred, TaskLost, toUnread } from './no-outcome.ts'
+import { deferralAfter, findOutageDeferral, TaskDeferred, TaskLost, ignoreNotReadable } from './no-outcome.ts'
 import { MAX_QUESTIONS } from '../machine/questions.ts'
 import { RunProgress } from './run-progress.ts'
 import { endOfRun, type TaskRecord } from '../records/record.ts'
@@ -148,7 +148,7 @@ export class TaskRun implements Outlet, JournalOwner {
     const { records, transitions, leaseMs } = this.#dependencies
     const askedAt = clock.monotonic()
     const endsAt = this.#leaseEndsAt
-    const current = await records.read(this.key).catch(toUnread)
+    const current = await records.read(this.key).catch(ignoreNotReadable)
     if (current?.record.run !== this.#run || !current.record.isRunning) return this.stop()
     this.journal.addAnswers(current.record.answers)
     // A look on this replica may have held the task for the next generation.
@@ -202,14 +202,14 @@ export class TaskRun implements Outlet, JournalOwner {
   }
 
   succeed (result: string | Buffer): void {
-    const { asked, isSuspended, wakesAt } = this.journal
+    const { asked: questions, isSuspended, wakesAt } = this.journal
     if (this.#isExpired) return this.#end(expired)
-    if (Object.keys(this.record.questions).length + asked.size > MAX_QUESTIONS) {
+    if (Object.keys(this.record.questions).length + questions.size > MAX_QUESTIONS) {
       return this.#fail(tooManyQuestions(MAX_QUESTIONS))
     }
-    if (asked.size > 0 || isSuspended) {
+    if (questions.size > 0 || isSuspended) {
       const unfit = this.journal.dropUnfitAnswers()
-      return this.#end((journal) => ({ type: 'suspended', journal, asked, unfit, wakesAt }))
+      return this.#end((journal) => ({ type: 'suspended', journal, asked: questions, unfit, wakesAt }))
     }
     if (Buffer.byteLength(result) > MAX_RESULT_BYTES) {
       return this.#fail(resultTooLarge(`the result of a task may have ${MAX_RESULT_BYTES} bytes of JSON`))
@@ -283,7 +283,7 @@ export class TaskRun implements Outlet, JournalOwner {
     const event = toEvent({ ...this.#progress.members, ...this.journal.members })
     const applied = await this.#dependencies.transitions.apply(
       this.key, { ...event, run: this.#run }, { from: this.#stored, isUrgent: true }
-    ).catch(toUnread)
+    ).catch(ignoreNotReadable)
     if (applied?.transition === undefined) {
       this.stop()
       throw new TaskLost()

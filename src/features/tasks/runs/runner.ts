@@ -205,8 +205,8 @@ export class TaskRunner {
   }
 
   /**
-   * Takes up a task that another replica must leave, if it would run here now. Nobody holds its due time: of
-   * several replicas the first one that writes the record runs it.
+   * Takes up a task that another replica must leave, if it would run here now. No replica holds its due time:
+   * the first one that writes the record runs it.
    */
   async takeOffered (key: TaskKey): Promise<void> {
     const { records, log } = this.#dependencies

@@ -1,4 +1,4 @@
-// Who waits for changes of which tasks on this replica.
+// The requests and streams of this replica that wait for changes of a task.
 
 import { cut } from '../../../base/text.ts'
 import type { Progress } from '../../../platform/protocol/notifications.ts'

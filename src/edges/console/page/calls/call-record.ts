@@ -106,7 +106,7 @@ type NewCall = Pick<CallRecord, 'key' | 'method' | 'params' | 'caller' | 'isOfSc
 
 /** Adds a call that begins now. Returns its id. */
 export function addCall (call: NewCall): number {
-  const id = Math.max(0, ...calls.value.map((one) => one.id)) + 1
+  const id = Math.max(0, ...calls.value.map((call) => call.id)) + 1
   const record: CallRecord = { ...call, id, startedAt: Date.now(), status: 'running', log: [], moments: [] }
   calls.value = withoutOldest([record, ...calls.value])
   return id
@@ -179,13 +179,13 @@ const keptCalls = new WeakMap<CallRecord, CallInTab>()
 /** Keeps the newest calls that fit. */
 function keepCalls (): void {
   let room = MAX_KEPT_CHARS
-  const kept: CallRecord[] = []
+  const records: CallRecord[] = []
   for (const { call, chars } of calls.value.map(toKeptCall)) {
     if (chars > room) continue
     room -= chars
-    kept.push(call)
+    records.push(call)
   }
-  keepInTab('calls', kept)
+  keepInTab('calls', records)
 }
 
 /** A call that is too large alone is kept without its result, and then without its log. */
@@ -193,13 +193,13 @@ function toKeptCall (record: CallRecord): CallInTab {
   const before = keptCalls.get(record)
   if (before !== undefined) return before
   const { resultChars = 0 } = record
-  const whole = withoutToken(record)
-  const call = resultChars > MAX_ONE_KEPT ? { ...whole, result: undefined } : whole
+  const saved = withoutToken(record)
+  const call = resultChars > MAX_ONE_KEPT ? { ...saved, result: undefined } : saved
   const chars = JSON.stringify(call).length
   const small = { ...call, result: undefined, log: [], task: undefined }
-  const one = chars <= MAX_ONE_KEPT ? { call, chars } : { call: small, chars: JSON.stringify(small).length }
-  keptCalls.set(record, one)
-  return one
+  const entry = chars <= MAX_ONE_KEPT ? { call, chars } : { call: small, chars: JSON.stringify(small).length }
+  keptCalls.set(record, entry)
+  return entry
 }
 
 /** The storage of a tab is no place for a token. */

@@ -92,10 +92,10 @@ function Failure ({ call, failure }: CallViewProps & { readonly failure: CallFai
   const required = requiredScopesOf(failure)
   const { requestId } = isRecord(data) ? data : {}
   const { callers, caller: { subject = '' } = {} } = consoleState.value ?? {}
-  const held = call.caller.identity ?? { subject, claims: {} }
+  const callerIdentity = call.caller.identity ?? { subject, claims: {} }
   const codes = [code !== undefined && `code ${code}`, status !== undefined && `HTTP ${status}`]
   const repeatWithScopes = () => {
-    chooseIdentity({ ...held, scopes })
+    chooseIdentity({ ...callerIdentity, scopes })
     startCall(call, { ...call.caller, identity: identity.value })
   }
   return (
@@ -136,7 +136,7 @@ const VIEWS = ['Answer', 'JSON', 'Request', 'curl'] as const
 const chosenView = signal<string>('Answer')
 
 function Answer ({ call }: CallViewProps) {
-  const { sent, result } = call
+  const { sent: request, result } = call
   const view = chosenView.value
   return (
     <Tabs
@@ -149,21 +149,21 @@ function Answer ({ call }: CallViewProps) {
       {view === 'JSON' && (result === undefined
         ? <p class='faint'>{describeAbsence(call)}</p>
         : <JsonCode value={result} label='Result as JSON' />)}
-      {view === 'Request' && (sent === undefined
+      {view === 'Request' && (request === undefined
         ? <p class='faint'>Nothing was sent.</p>
-        : <JsonCode value={sent.message} label='Request as JSON' />)}
-      {view === 'curl' && (sent === undefined
+        : <JsonCode value={request.message} label='Request as JSON' />)}
+      {view === 'curl' && (request === undefined
         ? <p class='faint'>Nothing was sent.</p>
-        : <CurlCommand call={call} sent={sent} />)}
+        : <CurlCommand call={call} sent={request} />)}
     </Tabs>
   )
 }
 
-function CurlCommand ({ call, sent }: CallViewProps & { readonly sent: SentRequest }) {
-  const lacksToken = call.caller.identity !== undefined && sent.headers.authorization === undefined
+function CurlCommand ({ call, sent: request }: CallViewProps & { readonly sent: SentRequest }) {
+  const lacksToken = call.caller.identity !== undefined && request.headers.authorization === undefined
   return (
     <>
-      <Code text={toCurl(sent)} label='The request as a curl command' />
+      <Code text={toCurl(request)} label='The request as a curl command' />
       {lacksToken && (
         <p class='warn'>It lacks the token, which no reload keeps. Repeat the call for a new one.</p>
       )}

@@ -30,13 +30,13 @@ export function Questions ({ callId, questions, answered }: QuestionsProps) {
   const answer = (key: string, response: JsonObject) => {
     const next = { ...answers, [key]: response }
     setAnswers(next)
-    if (Object.keys(questions).every((one) => Object.hasOwn(next, one))) answerCall(callId, next)
+    if (Object.keys(questions).every((name) => Object.hasOwn(next, name))) answerCall(callId, next)
   }
   return (
     <section class='questions' aria-label='Questions' ref={section} tabIndex={-1}>
-      {open.map(([key, asked]) => (
+      {open.map(([key, question]) => (
         <Question
-          key={key} name={key} asked={asked} refused={findRefused(key, asked, answered)}
+          key={key} name={key} asked={question} refused={findRefused(key, question, answered)}
           onAnswer={(response) => answer(key, response)}
         />
       ))}
@@ -46,9 +46,9 @@ export function Questions ({ callId, questions, answered }: QuestionsProps) {
 }
 
 /** Returns the answer to the same question: a service that asks it again has refused the answer. */
-function findRefused (key: string, asked: Asked, answered: Answered | undefined): unknown {
+function findRefused (key: string, question: Asked, answered: Answered | undefined): unknown {
   const { questions: { [key]: before } = {}, responses: { [key]: response } = {} } = answered ?? {}
-  if (JSON.stringify(before) !== JSON.stringify(asked)) return undefined
+  if (JSON.stringify(before) !== JSON.stringify(question)) return undefined
   return isRecord(response) && response.action === 'accept' ? response.content : undefined
 }
 
@@ -56,9 +56,9 @@ interface OtherQuestionProps extends AnswerProps { readonly name: string, readon
 
 interface QuestionProps extends OtherQuestionProps { readonly refused: unknown }
 
-function Question ({ name, asked, refused, onAnswer }: QuestionProps) {
-  const { method, params: { mode, message, url, requestedSchema } } = asked
-  if (method !== 'elicitation/create') return <OtherQuestion name={name} asked={asked} onAnswer={onAnswer} />
+function Question ({ name, asked: form, refused, onAnswer }: QuestionProps) {
+  const { method, params: { mode, message, url, requestedSchema } } = form
+  if (method !== 'elicitation/create') return <OtherQuestion name={name} asked={form} onAnswer={onAnswer} />
   return (
     <div class='question'>
       <p role='alert'><strong>{String(message)}</strong></p>

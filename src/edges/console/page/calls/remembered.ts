@@ -28,11 +28,11 @@ function readValues (stored: unknown): { [name: string]: readonly string[] } {
 /** Finds the ids that structured content has, each once. */
 export function findIds (value: unknown, depth = 0): FoundId[] {
   if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return []
-  const own = Object.entries(value).flatMap(([name, member]) => {
+  const ids = Object.entries(value).flatMap(([name, member]) => {
     if (!ID_NAME.test(name) || typeof member !== 'string') return findIds(member, depth + 1)
     return member === '' || member.length > MAX_LENGTH ? [] : [{ name, value: member }]
   })
-  const unique = new Map(own.map((id) => [`${id.name} ${id.value}`, id]))
+  const unique = new Map(ids.map((id) => [`${id.name} ${id.value}`, id]))
   return [...unique.values()].slice(0, MAX_FOUND)
 }
 
@@ -50,6 +50,6 @@ export function isIdName (name: string): boolean { return ID_NAME.test(name) }
 
 /** Returns texts that a field may have: the examples of its schema, and ids of earlier results. */
 export function suggestionsFor (name: string, { examples }: ResolvedSchema): readonly string[] {
-  const texts = Array.isArray(examples) ? examples.filter((one) => typeof one === 'string') : []
+  const texts = Array.isArray(examples) ? examples.filter((example) => typeof example === 'string') : []
   return isIdName(name) ? [...new Set([...valuesByName.value[name] ?? [], ...texts])] : texts
 }

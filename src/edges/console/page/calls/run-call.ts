@@ -116,7 +116,7 @@ async function runRound (id: number, answers: JsonObject, emptyRounds = 0): Prom
       logLevel: logLevel.value,
       signal: abort.signal,
       inputSchema: primitive?.kind === 'tool' ? primitive.tool.inputSchema : undefined,
-      onSent: (sent) => updateCall(id, { sent }),
+      onSent: (request) => updateCall(id, { sent: request }),
       onNotification: (notification) => hear(id, notification)
     })
     if (!abort.signal.aborted) await takeResult(id, result, emptyRounds)
@@ -151,8 +151,8 @@ function isTask (result: JsonObject): result is JsonObject & TaskView {
 
 function toQuestions (requests: unknown): { readonly [key: string]: Asked } {
   if (!isRecord(requests)) return {}
-  return Object.fromEntries(Object.entries(requests).flatMap(([key, one]) => isRecord(one)
-    ? [[key, { method: String(one.method), params: isRecord(one.params) ? one.params : {} }]]
+  return Object.fromEntries(Object.entries(requests).flatMap(([key, request]) => isRecord(request)
+    ? [[key, { method: String(request.method), params: isRecord(request.params) ? request.params : {} }]]
     : []))
 }
 
@@ -249,8 +249,8 @@ async function followTask (id: number, first: TaskView): Promise<void> {
 function showTask (id: number, { result, ...task }: TaskView): void {
   const questions = task.status === 'input_required' ? toQuestions(task.inputRequests) : undefined
   const names = Object.keys(questions ?? {}).join(', ')
-  const said = task.statusMessage === undefined ? '' : `: ${task.statusMessage}`
-  addMoment(id, `${task.status}${said}${names === '' ? '' : ` (${names})`}`)
+  const message = task.statusMessage === undefined ? '' : `: ${task.statusMessage}`
+  addMoment(id, `${task.status}${message}${names === '' ? '' : ` (${names})`}`)
   const before = callOf(id)?.questions
   // A form that is being filled in stays the same.
   const isSameForm = JSON.stringify(before) === JSON.stringify(questions)

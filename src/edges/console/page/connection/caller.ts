@@ -1,4 +1,4 @@
-// Who the page calls as, and what its host can do. Kept for the tab, so that a reload keeps it.
+// The identity that the page calls with, and what its host can do. The tab keeps both across a reload.
 
 import { computed, signal } from '@preact/signals'
 import { cut } from '../../../../base/text.ts'
@@ -37,11 +37,11 @@ const USUAL_ABILITIES: Abilities = {
   tasks: true, elicitation: true, screens: true, sampling: false, roots: false
 }
 
-const kept = readOfTab('caller')
+const ofTab = readOfTab('caller')
 
-export const identity = signal<Identity | undefined>(readIdentity(kept))
+export const identity = signal<Identity | undefined>(readIdentity(ofTab))
 
-export const abilities = signal<Abilities>({ ...USUAL_ABILITIES, ...readAbilities(kept) })
+export const abilities = signal<Abilities>({ ...USUAL_ABILITIES, ...readAbilities(ofTab) })
 
 /** For services that check tokens. Never kept. */
 export const bearerToken = signal('')
@@ -51,13 +51,13 @@ export const logLevel = signal<LogLevel>('debug')
 
 export const caller = computed<PageCaller>(() => ({ identity: identity.value, abilities: abilities.value }))
 
-export function chooseIdentity (chosen: Identity | undefined): void {
-  identity.value = chosen
+export function chooseIdentity (next: Identity | undefined): void {
+  identity.value = next
   keepCaller()
 }
 
-export function chooseAbilities (chosen: Partial<Abilities>): void {
-  abilities.value = { ...abilities.value, ...chosen }
+export function chooseAbilities (changes: Partial<Abilities>): void {
+  abilities.value = { ...abilities.value, ...changes }
   keepCaller()
 }
 
@@ -80,24 +80,24 @@ export function toCapabilities (
 const tokens = new Map<string, Promise<string>>()
 
 /** A token dies with the process that made it. */
-function tokenKeyOf (chosen: Identity): string {
-  return JSON.stringify([consoleState.value?.sandboxKey, chosen])
+function tokenKeyOf (user: Identity): string {
+  return JSON.stringify([consoleState.value?.sandboxKey, user])
 }
 
 /** Returns the value of the header, or `undefined` for a request without a token. */
-export async function toAuthorization (chosen: Identity | undefined): Promise<string | undefined> {
+export async function toAuthorization (user: Identity | undefined): Promise<string | undefined> {
   if (bearerToken.value !== '') return `Bearer ${bearerToken.value}`
-  if (chosen === undefined) return undefined
-  const key = tokenKeyOf(chosen)
-  const token = tokens.get(key) ?? askForToken(chosen)
+  if (user === undefined) return undefined
+  const key = tokenKeyOf(user)
+  const token = tokens.get(key) ?? askForToken(user)
   tokens.set(key, token)
   token.catch(() => tokens.delete(key))
   return `Bearer ${await token}`
 }
 
 /** Forgets a token that the service refused. */
-export function forgetToken (chosen: Identity): void {
-  tokens.delete(tokenKeyOf(chosen))
+export function forgetToken (user: Identity): void {
+  tokens.delete(tokenKeyOf(user))
 }
 
 async function askForToken ({ subject, scopes, claims }: Identity): Promise<string> {
@@ -124,10 +124,10 @@ function readIdentity (stored: unknown): Identity | undefined {
 }
 
 function readAbilities (stored: unknown): Partial<Abilities> {
-  const known = isRecord(stored) && isRecord(stored.abilities) ? stored.abilities : {}
+  const abilities = isRecord(stored) && isRecord(stored.abilities) ? stored.abilities : {}
   return Object.fromEntries(
-    Object.keys(USUAL_ABILITIES).filter((name) => typeof known[name] === 'boolean').map(
-      (name) => [name, known[name]]
+    Object.keys(USUAL_ABILITIES).filter((name) => typeof abilities[name] === 'boolean').map(
+      (name) => [name, abilities[name]]
     )
   )
 }

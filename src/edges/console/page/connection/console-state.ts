@@ -19,7 +19,7 @@ export interface ConsoleState {
   readonly sandboxKey: string
   /** `picked`: the page may choose who calls. `token`: the service checks tokens of an issuer. */
   readonly callers: 'picked' | 'token'
-  /** Who a request without a token is. */
+  /** The principal of a request without a token. */
   readonly caller: { readonly subject?: string, readonly scopes: readonly string[] }
   /** All scopes that the catalog names. */
   readonly scopes: readonly string[]

@@ -24,8 +24,8 @@ export const listeningProblem = signal<string | undefined>('The stream is not op
 export const watchedUris = signal<readonly string[]>([])
 
 export function toggleWatch (uri: string): void {
-  const others = watchedUris.value.filter((one) => one !== uri)
-  watchedUris.value = others.length < watchedUris.value.length ? others : [...others, uri]
+  const remaining = watchedUris.value.filter((watched) => watched !== uri)
+  watchedUris.value = remaining.length < watchedUris.value.length ? remaining : [...remaining, uri]
 }
 
 let lastNotice = 0

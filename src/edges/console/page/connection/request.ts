@@ -28,7 +28,7 @@ export interface RequestOptions {
   readonly logLevel?: LogLevel
   /** The schema of the tool that is called: some of its arguments are mirrored in headers. */
   readonly inputSchema?: unknown
-  readonly onSent?: (sent: SentRequest) => void
+  readonly onSent?: (request: SentRequest) => void
   readonly onNotification?: (notification: ServiceNotification) => void
 }
 
@@ -43,13 +43,13 @@ export class RequestFailure extends Error {
   readonly scopes: readonly string[]
 
   constructor (
-    message: string, status: number, more: { code?: number, data?: unknown, scopes?: readonly string[] } = {}
+    message: string, status: number, facts: { code?: number, data?: unknown, scopes?: readonly string[] } = {}
   ) {
     super(message)
-    this.code = more.code
-    this.data = more.data
+    this.code = facts.code
+    this.data = facts.data
     this.status = status
-    this.scopes = more.scopes ?? []
+    this.scopes = facts.scopes ?? []
   }
 }
 
@@ -59,12 +59,12 @@ let lastId = 0
 export async function request<T> (method: string, params: JsonObject, options: RequestOptions): Promise<T> {
   const { caller, signal, onSent, onNotification } = options
   for (let attempt = 1; ; attempt++) {
-    const sent = await toSentRequest(method, params, options)
-    onSent?.(sent)
-    const response = await fetch(sent.url, {
+    const request = await toSentRequest(method, params, options)
+    onSent?.(request)
+    const response = await fetch(request.url, {
       method: 'POST',
-      headers: sent.headers,
-      body: JSON.stringify(sent.message),
+      headers: request.headers,
+      body: JSON.stringify(request.message),
       cache: 'no-store',
       credentials: 'omit',
       ...signal && { signal }
@@ -133,6 +133,6 @@ async function describeBody (response: Response): Promise<string> {
 function toFailure ({ code, message, data }: JsonObject, response: Response): RequestFailure {
   const scope = /\bscope="([^"]*)"/.exec(response.headers.get('www-authenticate') ?? '')?.[1] ?? ''
   return new RequestFailure(String(message), response.status, {
-    ...typeof code === 'number' && { code }, data, scopes: scope.split(' ').filter((one) => one !== '')
+    ...typeof code === 'number' && { code }, data, scopes: scope.split(' ').filter((name) => name !== '')
   })
 }

@@ -32,8 +32,8 @@ function findProblem (
     return `must be ${types.join(' or ')}`
   }
   const { field } = planField(schema, root)
-  if (field.kind === 'choice' && !field.choices.some((one) => isSame(one.value, value))) {
-    return `must be one of ${JSON.stringify(field.choices.map((one) => one.value))}`
+  if (field.kind === 'choice' && !field.choices.some((choice) => isSame(choice.value, value))) {
+    return `must be one of ${JSON.stringify(field.choices.map((choice) => choice.value))}`
   }
   return findLimitProblem(schema, value) ?? findFormatProblem(schema, value)
 }
@@ -45,14 +45,14 @@ function findLimitProblem (schema: ResolvedSchema, value: unknown): string | und
   return Array.isArray(value) ? describeLength(value.length, minItems, maxItems, 'items') : undefined
 }
 
-function describeRange (value: number, least: unknown, most: unknown): string | undefined {
-  if (typeof least === 'number' && value < least) return `must be >= ${least}`
-  return typeof most === 'number' && value > most ? `must be <= ${most}` : undefined
+function describeRange (value: number, min: unknown, max: unknown): string | undefined {
+  if (typeof min === 'number' && value < min) return `must be >= ${min}`
+  return typeof max === 'number' && value > max ? `must be <= ${max}` : undefined
 }
 
-function describeLength (length: number, least: unknown, most: unknown, unit: string): string | undefined {
-  if (typeof least === 'number' && length < least) return `must NOT have fewer than ${least} ${unit}`
-  return typeof most === 'number' && length > most ? `must NOT have more than ${most} ${unit}` : undefined
+function describeLength (length: number, min: unknown, max: unknown, unit: string): string | undefined {
+  if (typeof min === 'number' && length < min) return `must NOT have fewer than ${min} ${unit}`
+  return typeof max === 'number' && length > max ? `must NOT have more than ${max} ${unit}` : undefined
 }
 
 const FORMATS: { readonly [format: string]: (text: string) => boolean } = {

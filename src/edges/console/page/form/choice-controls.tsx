@@ -11,12 +11,12 @@ const MAX_CHECKBOXES = 40
 export function ChoiceControl (
   { choices, id, value, isRequired, onValue, describedBy, isInvalid }: ControlProps & Choices
 ) {
-  const chosen = choices.findIndex((choice) => isSame(choice.value, value))
-  const isUnlisted = value !== undefined && chosen === -1
+  const position = choices.findIndex((choice) => isSame(choice.value, value))
+  const isUnlisted = value !== undefined && position === -1
   return (
     <select
       id={id} aria-describedby={describedBy} aria-required={isRequired} aria-invalid={isInvalid}
-      value={isUnlisted ? 'unlisted' : String(chosen)}
+      value={isUnlisted ? 'unlisted' : String(position)}
       onChange={(event) => onValue(choices[Number(event.currentTarget.value)]?.value)}
     >
       <option value='-1'>{isRequired ? 'Choose…' : 'not sent'}</option>
@@ -31,9 +31,9 @@ export function ChoiceControl (
 /** Several of the choices, in the order of the schema. */
 export function ChoicesControl ({ choices, id, value, isRequired, onValue }: ControlProps & Choices) {
   const values: readonly unknown[] = Array.isArray(value) ? value : []
-  const has = (choice: FieldChoice) => values.some((one) => isSame(one, choice.value))
+  const has = (choice: FieldChoice) => values.some((item) => isSame(item, choice.value))
   const toggle = (choice: FieldChoice) => {
-    const next = choices.filter((one) => (one === choice) !== has(one)).map((one) => one.value)
+    const next = choices.filter((item) => (item === choice) !== has(item)).map((item) => item.value)
     onValue(next.length === 0 && !isRequired ? undefined : next)
   }
   return (

@@ -18,12 +18,12 @@ const drafts = new Map<string, Draft>()
 /** The most characters of JSON. A larger draft is lost when the page is loaded again. */
 const MAX_KEPT_CHARS = 100_000
 
-const kept = readOfTab('drafts')
+const stored = readOfTab('drafts')
 
 addEventListener('pagehide', () => {
   const texts = [...drafts].map(([key, { value }]) => [key, value.peek()] as const)
   const small = texts.filter(([, value]) => JSON.stringify(value).length <= MAX_KEPT_CHARS)
-  keepInTab('drafts', { ...isRecord(kept) && kept, ...Object.fromEntries(small) })
+  keepInTab('drafts', { ...isRecord(stored) && stored, ...Object.fromEntries(small) })
 })
 
 /** Returns the arguments of a primitive. Those that nobody has touched follow the defaults of the schema. */
@@ -31,7 +31,7 @@ export function openDraft (key: string, schema: JsonObject): Signal<unknown> {
   const first = toFirstValue(resolve(schema, schema), schema, true) ?? {}
   const draft = drafts.get(key)
   if (draft === undefined) {
-    const before = isRecord(kept) ? kept[key] : undefined
+    const before = isRecord(stored) ? stored[key] : undefined
     const value = signal(before ?? first)
     drafts.set(key, { value, first })
     return value

@@ -43,7 +43,7 @@ function makePlan (schema: ResolvedSchema, root: JsonObject): FieldPlan {
   const branches = Array.isArray(schema.oneOf) ? schema.oneOf : schema.anyOf
   if ('const' in schema) return toConstantPlan(schema, schema.const)
   if (Array.isArray(schema.enum)) return planChoice(schema.enum, schema)
-  if (Array.isArray(branches)) return planBranches(schema, branches.map((one) => resolve(one, root)), root)
+  if (Array.isArray(branches)) return planBranches(schema, branches.map((part) => resolve(part, root)), root)
   const types = typesOf(schema).filter((type) => type !== 'null')
   const isNullable = types.length < typesOf(schema).length || schema.nullable === true
   if (types.length > 1) {
@@ -69,24 +69,24 @@ function planChoice (values: readonly unknown[], schema: ResolvedSchema): FieldP
 function planBranches (
   schema: ResolvedSchema, branches: readonly ResolvedSchema[], root: JsonObject
 ): FieldPlan {
-  const others = branches.filter((one) => one.type !== 'null' && one.const !== null)
-  const isNullable = others.length < branches.length
-  const [only] = others
+  const nonNull = branches.filter((branch) => branch.type !== 'null' && branch.const !== null)
+  const isNullable = nonNull.length < branches.length
+  const [only] = nonNull
   const { oneOf, anyOf, ...common } = schema
-  if (others.length === 1 && only !== undefined) {
-    const { default: first, ...rest } = common
-    const plan = planField(mix(rest, only), root)
+  if (nonNull.length === 1 && only !== undefined) {
+    const { default: first, ...keywords } = common
+    const plan = planField(mix(keywords, only), root)
     return { ...plan, isNullable: isNullable || plan.isNullable }
   }
-  if (others.every((one) => 'const' in one)) {
-    const choices = others.map(({ const: value, title, description }) => ({
+  if (nonNull.every((branch) => 'const' in branch)) {
+    const choices = nonNull.map(({ const: value, title, description }) => ({
       label: String(title ?? toLabel(value)),
       value,
       ...typeof description === 'string' && { description }
     }))
     return { field: { kind: 'choice', choices }, isNullable, schema }
   }
-  const variants = others.map((one, index) => ({ label: labelOf(one, index), schema: mix(common, one) }))
+  const variants = nonNull.map((part, index) => ({ label: labelOf(part, index), schema: mix(common, part) }))
   return { field: { kind: 'variants', variants }, isNullable, schema }
 }
 
@@ -208,7 +208,7 @@ export function toItemValue (schema: ResolvedSchema, root: JsonObject, walk?: Wa
 export function looksLike (value: unknown, schema: ResolvedSchema, root: JsonObject): boolean {
   const types = typesOf(schema)
   if ('const' in schema) return isSame(value, schema.const)
-  if (Array.isArray(schema.enum) && !schema.enum.some((one) => isSame(value, one))) return false
+  if (Array.isArray(schema.enum) && !schema.enum.some((option) => isSame(value, option))) return false
   if (types.length > 0 && !types.some((type) => isOfType(value, type))) return false
   if (!isRecord(value)) return true
   return requiredOf(schema).every((name) => typeof name === 'string' && name in value) &&
@@ -218,8 +218,8 @@ export function looksLike (value: unknown, schema: ResolvedSchema, root: JsonObj
     })
 }
 
-export function isSame (one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other)
+export function isSame (left: unknown, right: unknown): boolean {
+  return left === right || JSON.stringify(left) === JSON.stringify(right)
 }
 
 export function isOfType (value: unknown, type: string): boolean {

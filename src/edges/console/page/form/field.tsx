@@ -143,19 +143,19 @@ const LIMITS: ReadonlyArray<readonly [keyword: string, text: (limit: string) => 
 ]
 
 function toLimits (schema: ResolvedSchema): string {
-  const ranges = RANGES.flatMap(([least, most, unit]) => toRange(schema[least], schema[most], unit) ?? [])
-  const others = LIMITS.flatMap(([keyword, toText]) => {
+  const ranges = RANGES.flatMap(([min, max, unit]) => toRange(schema[min], schema[max], unit) ?? [])
+  const limits = LIMITS.flatMap(([keyword, toText]) => {
     const limit = schema[keyword]
     return typeof limit === 'number' || typeof limit === 'string' ? [toText(String(limit))] : []
   })
-  return [...ranges, ...others].join(', ')
+  return [...ranges, ...limits].join(', ')
 }
 
-function toRange (least: unknown, most: unknown, unit: string): string | undefined {
-  const [low, high] = [typeof least === 'number', typeof most === 'number']
-  if (low && high) return `${least} to ${most}${unit}`
-  if (low) return `at least ${least}${unit}`
-  return high ? `at most ${most}${unit}` : undefined
+function toRange (min: unknown, max: unknown, unit: string): string | undefined {
+  const [low, high] = [typeof min === 'number', typeof max === 'number']
+  if (low && high) return `${min} to ${max}${unit}`
+  if (low) return `at least ${min}${unit}`
+  return high ? `at most ${max}${unit}` : undefined
 }
 
 function Control ({ field, ...props }: ControlProps & { readonly field: ControlKind }) {

@@ -13,20 +13,20 @@ export function ListControl ({ id, label, schema, root, value, onValue }: Contro
   const item = resolve(schema.items, root)
   const onChange = useStable((at: string | number, next: unknown) => {
     // An item that is emptied stays: its button removes it.
-    const kept = next === undefined ? null : next
-    onValue(items.map((one, index) => index === at ? kept : one))
+    const changed = next === undefined ? null : next
+    onValue(items.map((element, index) => index === at ? changed : element))
   })
   const isFull = typeof schema.maxItems === 'number' && items.length >= schema.maxItems
   return (
     <div class='items'>
-      {items.map((one, index) => (
+      {items.map((element, index) => (
         <div class='item' key={index}>
           <Field
             name={index} label={`${label} ${index + 1}`} id={`${id}.${index}`} schema={item} root={root}
-            value={one} isRequired onChange={onChange}
+            value={element} isRequired onChange={onChange}
           />
           <button
-            type='button' class='small' onClick={() => onValue(items.filter((_, other) => other !== index))}
+            type='button' class='small' onClick={() => onValue(items.filter((_, at) => at !== index))}
           >
             Remove<span class='unseen'> {label} {index + 1}</span>
           </button>

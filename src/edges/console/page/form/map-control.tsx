@@ -24,10 +24,10 @@ export function MapControl ({ id, label, schema, root, value, onValue }: Control
   }
   return (
     <div class='items'>
-      {Object.entries(object).map(([name, one]) => (
+      {Object.entries(object).map(([name, entry]) => (
         <div class='item' key={name}>
           <Field
-            label={name} id={`${id}.${name}`} schema={member} value={one} isRequired
+            label={name} id={`${id}.${name}`} schema={member} value={entry} isRequired
             {...{ name, root, onChange }}
           />
           <button type='button' class='small' onClick={() => onChange(name, undefined)}>

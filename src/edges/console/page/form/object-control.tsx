@@ -53,7 +53,7 @@ function toFields (schema: ResolvedSchema, root: JsonObject) {
 
 /** Returns the object with another value of one member, or without it. */
 export function withMember (object: JsonObject, name: string | number, value: unknown): JsonObject {
-  const { [name]: before, ...others } = object
-  if (value === undefined) return others
-  return Object.hasOwn(object, name) ? { ...object, [name]: value } : { ...others, [name]: value }
+  const { [name]: before, ...members } = object
+  if (value === undefined) return members
+  return Object.hasOwn(object, name) ? { ...object, [name]: value } : { ...members, [name]: value }
 }

@@ -22,8 +22,8 @@ interface SchemaFormProps {
 
 export function SchemaForm ({ id, label, schema, value, onProblem }: SchemaFormProps) {
   const [tab, setTab] = useState('Form')
-  const choose = (chosen: string) => {
-    setTab(chosen)
+  const choose = (name: string) => {
+    setTab(name)
     onProblem(undefined)
   }
   return (
@@ -54,14 +54,14 @@ export function JsonEditor ({ id, label, value, onProblem }: JsonEditorProps) {
   const parsed = parseTyped(typed)
   const problem = 'problem' in parsed ? parsed.problem : undefined
   // The value may change elsewhere: a repeated call fills the form.
-  const shown = problem !== undefined || ('value' in parsed && isSame(parsed.value, value.value))
+  const edited = problem !== undefined || ('value' in parsed && isSame(parsed.value, value.value))
     ? typed
     : toPretty(value.value)
   return (
     <div class='field'>
       <textarea
         id={`${id}-json`} class='code tall' rows={12} spellcheck={false} aria-label={`${label} as JSON`}
-        aria-invalid={problem !== undefined} aria-describedby={`${id}-json-problem`} value={shown}
+        aria-invalid={problem !== undefined} aria-describedby={`${id}-json-problem`} value={edited}
         onInput={(event) => {
           const text = event.currentTarget.value
           const next = parseTyped(text)

@@ -18,15 +18,15 @@ export function resolve (schema: unknown, root: JsonObject): ResolvedSchema {
   if (before !== undefined) return before
   // A schema may be a part of itself: it ends here.
   resolved.set(schema, {})
-  const { $ref, allOf, ...own } = schema
+  const { $ref, allOf, ...keywords } = schema
   const parts = [
     ...typeof $ref === 'string' ? [find(root, $ref)] : [], ...Array.isArray(allOf) ? allOf : []
   ]
   const plains = parts.map((part) => resolve(part, root))
   const [only] = plains
   // A reference alone is the schema that it names: a schema within itself is then found again.
-  const isReference = only !== undefined && plains.length === 1 && Object.keys(own).length === 0
-  const plain = isReference ? only : plains.reduceRight(join, own)
+  const isReference = only !== undefined && plains.length === 1 && Object.keys(keywords).length === 0
+  const plain = isReference ? only : plains.reduceRight(join, keywords)
   resolved.set(schema, plain)
   return plain
 }
@@ -48,7 +48,7 @@ function find (root: JsonObject, ref: string): unknown {
 function findAnchor (root: JsonObject, name: string): unknown {
   const definitions = [root.definitions, root.$defs].filter(isRecord).flatMap((map) => Object.values(map))
   return definitions.find(
-    (one) => isRecord(one) && (one.$anchor === name || one.$id === name)
+    (definition) => isRecord(definition) && (definition.$anchor === name || definition.$id === name)
   )
 }
 

@@ -44,7 +44,7 @@ export function TextControl (
         list={suggestions.length > 0 ? `${id}-list` : undefined}
       />
       {suggestions.length > 0 && (
-        <datalist id={`${id}-list`}>{suggestions.map((one) => <option key={one} value={one} />)}</datalist>
+        <datalist id={`${id}-list`}>{suggestions.map((text) => <option key={text} value={text} />)}</datalist>
       )}
     </>
   )
@@ -65,12 +65,12 @@ export function NumberControl (
   { id, schema, value, isRequired, onValue, describedBy, isInvalid }: ControlProps
 ) {
   const [typed, setTyped] = useState('')
-  const shown = isSame(toNumber(typed), value) ? typed : value === undefined ? '' : String(value)
+  const text = isSame(toNumber(typed), value) ? typed : value === undefined ? '' : String(value)
   return (
     <>
       <input
         id={id} type='text' inputMode={schema.type === 'integer' ? 'numeric' : 'decimal'} autocomplete='off'
-        class='number' aria-describedby={describedBy} aria-required={isRequired} value={shown}
+        class='number' aria-describedby={describedBy} aria-required={isRequired} value={text}
         aria-invalid={isInvalid === true || typeof value === 'string'} placeholder={toPlaceholder(schema)}
         onInput={(event) => {
           setTyped(event.currentTarget.value)
@@ -121,11 +121,11 @@ export function JsonControl ({ id, value, isRequired, onValue, describedBy }: Co
   const [typed, setTyped] = useState('')
   const parsed = typed.trim() === '' ? { value: undefined } : parseTyped(typed)
   const isCurrent = 'problem' in parsed || isSame(parsed.value, value)
-  const shown = isCurrent && typed !== '' ? typed : toPretty(value)
+  const edited = isCurrent && typed !== '' ? typed : toPretty(value)
   return (
     <>
       <textarea
-        id={id} class='code' rows={2} spellcheck={false} value={shown} placeholder='JSON'
+        id={id} class='code' rows={2} spellcheck={false} value={edited} placeholder='JSON'
         aria-describedby={describedBy} aria-required={isRequired} aria-invalid={'problem' in parsed}
         onInput={(event) => {
           const text = event.currentTarget.value

@@ -9,14 +9,14 @@ import { looksLike, planField, toFirstValue, toItemValue, type Variant } from '.
 export function VariantsControl (
   { variants, id, label, root, value, isRequired, onValue }: ControlProps & { variants: readonly Variant[] }
 ) {
-  const [chosen, setChosen] = useState(() => Math.max(0, findVariant(variants)))
+  const [picked, setPicked] = useState(() => Math.max(0, findVariant(variants)))
   function findVariant (among: readonly Variant[]): number {
     return among.findIndex(({ schema }) => looksLike(value, schema, root))
   }
-  const current = variants[chosen]
+  const current = variants[picked]
   // The value may have come from elsewhere, such as the tab with JSON.
   const fits = current !== undefined && looksLike(value, current.schema, root)
-  const index = fits || findVariant(variants) === -1 ? chosen : findVariant(variants)
+  const index = fits || findVariant(variants) === -1 ? picked : findVariant(variants)
   const variant = variants[index]
   const onChange = useStable((_: string | number, next: unknown) => onValue(next))
   return (
@@ -26,11 +26,11 @@ export function VariantsControl (
         onChange={(event) => {
           const next = Number(event.currentTarget.value)
           const { schema } = variants[next] ?? { schema: {} }
-          setChosen(next)
+          setPicked(next)
           onValue(toFirstValue(schema, root, true) ?? toItemValue(schema, root))
         }}
       >
-        {variants.map((one, at) => <option key={at} value={String(at)}>{one.label}</option>)}
+        {variants.map((variant, at) => <option key={at} value={String(at)}>{variant.label}</option>)}
       </select>
       {variant !== undefined && (planField(variant.schema, root).field.kind === 'object'
         ? (

@@ -55,11 +55,11 @@ function groupOf ({ uri }: Resource): EntryGroup {
 
 function toEntry (
   group: EntryGroup, name: string,
-  shown: { readonly name: string, readonly title?: string, readonly description?: string },
+  texts: { readonly name: string, readonly title?: string, readonly description?: string },
   primitive: ListedPrimitive
 ): ServedEntry {
-  const title = shown.title ?? shown.name
-  const searched = [title, name, shown.description ?? ''].join('\n').toLowerCase()
+  const title = texts.title ?? texts.name
+  const searched = [title, name, texts.description ?? ''].join('\n').toLowerCase()
   return { key: `${primitive.kind}:${name}`, group, title, name, searched, primitive }
 }
 

@@ -8,8 +8,8 @@ import { isWanted } from './filter.ts'
 const hidden = computed(() => {
   // Nothing is known of lists that could not be read.
   if (entries.value === undefined || listProblem.value !== undefined) return []
-  const seen = new Set(entries.value.map(({ key }) => key))
-  return Object.entries(consoleState.value?.scoped ?? {}).filter(([key]) => !seen.has(key))
+  const keys = new Set(entries.value.map(({ key }) => key))
+  return Object.entries(consoleState.value?.scoped ?? {}).filter(([key]) => !keys.has(key))
 })
 
 const hiddenFound = computed(() => hidden.value.filter(([key]) => isWanted(key.toLowerCase())))
@@ -17,7 +17,7 @@ const hiddenFound = computed(() => hidden.value.filter(([key]) => isWanted(key.t
 const MAX_HIDDEN = 100
 
 export function HiddenList () {
-  const [count, more] = [hiddenFound.value.length, hiddenFound.value.length - MAX_HIDDEN]
+  const [count, excess] = [hiddenFound.value.length, hiddenFound.value.length - MAX_HIDDEN]
   if (count === 0) return null
   return (
     <details class='report'>
@@ -32,7 +32,7 @@ export function HiddenList () {
             </li>
           )
         })}
-        {more > 0 && <li class='faint'>and {more.toLocaleString('en')} more: filter them</li>}
+        {excess > 0 && <li class='faint'>and {excess.toLocaleString('en')} more: filter them</li>}
       </ul>
     </details>
   )

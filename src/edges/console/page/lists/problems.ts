@@ -20,7 +20,7 @@ const reportByFile = computed(() => {
     return report
   }
   for (const problem of failure.value?.problems ?? []) reportOf(problem.file).problems.push(problem)
-  for (const one of advice.value ?? []) reportOf(one.file).advice.push(one)
+  for (const hint of advice.value ?? []) reportOf(hint.file).advice.push(hint)
   return reports
 })
 

@@ -14,10 +14,10 @@ import { reportOf } from './problems.ts'
 /** Whether the lists are open on a narrow screen, where they hide what is selected. */
 const isOpen = signal(false)
 
-const found = computed(() => entries.value?.filter(({ searched }) => isWanted(searched)))
+const matches = computed(() => entries.value?.filter(({ searched }) => isWanted(searched)))
 
 const groups = computed(() => ENTRY_GROUPS.map(
-  (name) => ({ name, entries: found.value?.filter(({ group }) => group === name) ?? [] })
+  (name) => ({ name, entries: matches.value?.filter(({ group }) => group === name) ?? [] })
 ).filter((group) => group.entries.length > 0))
 
 export function Sidebar () {
@@ -45,9 +45,9 @@ export function Sidebar () {
         {listProblem.value !== undefined && <p class='bad' role='alert'>{listProblem.value}</p>}
         {entries.value === undefined && listProblem.value === undefined && <p class='faint'>Loading…</p>}
         <div role='status' class='unseen'>
-          {filter.value !== '' && `${found.value?.length ?? 0} found`}
+          {filter.value !== '' && `${matches.value?.length ?? 0} found`}
         </div>
-        {found.value?.length === 0 && listProblem.value === undefined && (
+        {matches.value?.length === 0 && listProblem.value === undefined && (
           <p class='faint'>{filter.value === '' ? 'Nothing is offered.' : 'Nothing fits the filter.'}</p>
         )}
         {groups.value.map(({ name, entries }) => <GroupList key={name} name={name} entries={entries} />)}

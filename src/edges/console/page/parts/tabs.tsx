@@ -16,10 +16,10 @@ interface TabsProps {
 
 const STEPS: { readonly [key: string]: number } = { ArrowRight: 1, ArrowLeft: -1 }
 
-export function Tabs ({ id, label, names, chosen, onChoose, notes = {}, children }: TabsProps) {
+export function Tabs ({ id, label, names, chosen: current, onChoose, notes = {}, children }: TabsProps) {
   const move = (event: KeyboardEvent) => {
     const step = STEPS[event.key]
-    const next = names[(names.indexOf(chosen) + (step ?? 0) + names.length) % names.length]
+    const next = names[(names.indexOf(current) + (step ?? 0) + names.length) % names.length]
     if (step === undefined || next === undefined) return
     event.preventDefault()
     onChoose(next)
@@ -30,14 +30,14 @@ export function Tabs ({ id, label, names, chosen, onChoose, notes = {}, children
       <div role='tablist' aria-label={label} onKeyDown={move}>
         {names.map((name) => (
           <button
-            key={name} type='button' role='tab' id={`${id}-${name}`} aria-selected={name === chosen}
-            aria-controls={`${id}-panel`} tabIndex={name === chosen ? 0 : -1} onClick={() => onChoose(name)}
+            key={name} type='button' role='tab' id={`${id}-${name}`} aria-selected={name === current}
+            aria-controls={`${id}-panel`} tabIndex={name === current ? 0 : -1} onClick={() => onChoose(name)}
           >
             {name}{notes[name] !== undefined && <span class='note'> {notes[name]}</span>}
           </button>
         ))}
       </div>
-      <div role='tabpanel' id={`${id}-panel`} aria-labelledby={`${id}-${chosen}`}>{children}</div>
+      <div role='tabpanel' id={`${id}-panel`} aria-labelledby={`${id}-${current}`}>{children}</div>
     </div>
   )
 }

@@ -32,8 +32,8 @@ export function CompletedFields ({ fields, reference, value }: CompletedFieldsPr
         <CompletedInput
           key={field.name} field={field} reference={reference} texts={texts}
           onText={(text) => {
-            const { [field.name]: before, ...others } = texts
-            value.value = text === '' ? others : { ...others, [field.name]: text }
+            const { [field.name]: before, ...values } = texts
+            value.value = text === '' ? values : { ...values, [field.name]: text }
           }}
         />
       ))}
@@ -73,7 +73,7 @@ function CompletedInput ({ field, reference, texts, onText }: CompletedInputProp
         onFocus={() => setFocus(true)} onBlur={() => setFocus(false)}
         onInput={(event) => onText(event.currentTarget.value)}
       />
-      <datalist id={`${id}-list`}>{values.map((one) => <option key={one} value={one} />)}</datalist>
+      <datalist id={`${id}-list`}>{values.map((item) => <option key={item} value={item} />)}</datalist>
       <div class='about' id={`${id}-about`}>{description}</div>
     </div>
   )
@@ -85,12 +85,12 @@ function useCompletion (
 ): readonly string[] {
   const [values, setValues] = useState<readonly string[]>([])
   const asCaller = caller.value
-  const { [name]: value = '', ...others } = texts
+  const { [name]: value = '', ...context } = texts
   useEffect(() => {
     if (!hasFocus) return
     const abort = new AbortController()
     const timer = setTimeout(async () => {
-      const params = { ref, argument: { name, value }, context: { arguments: others } }
+      const params = { ref, argument: { name, value }, context: { arguments: context } }
       try {
         const { completion } = await request<{ readonly completion: { readonly values: readonly string[] } }>(
           'completion/complete', params, { caller: asCaller, signal: abort.signal }

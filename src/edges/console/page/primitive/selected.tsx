@@ -42,13 +42,13 @@ function NothingSelected () {
 
 function Details ({ entry }: { readonly entry: ServedEntry }) {
   const { key, title, name, primitive } = entry
-  const shown = shownOf(primitive)
+  const listed = shownOf(primitive)
   const file = consoleState.value?.files[key]
   const { problems = [], advice = [] } = reportOf(key) ?? {}
   // A list does not say which scopes a primitive needs. A refusal does.
   const scopes = calls.value.flatMap((call) => {
     return call.key === key && call.failure !== undefined ? [requiredScopesOf(call.failure)] : []
-  }).find((one) => one !== undefined)
+  }).find((scopes) => scopes !== undefined)
   return (
     <article>
       <h2>{title}</h2>
@@ -58,7 +58,7 @@ function Details ({ entry }: { readonly entry: ServedEntry }) {
         {badgesOf(primitive).map((badge) => <span key={badge} class='badge'>{badge}</span>)}
         {scopes !== undefined && <span class='badge warn'>needs {scopes.join(' ')}</span>}
       </p>
-      {typeof shown.description === 'string' && <p class='description'>{shown.description}</p>}
+      {typeof listed.description === 'string' && <p class='description'>{listed.description}</p>}
       {problems.length > 0 && <ProblemList problems={problems} />}
       {advice.length > 0 && (
         <details class='report advice'>
@@ -69,7 +69,7 @@ function Details ({ entry }: { readonly entry: ServedEntry }) {
       <CallForm entry={entry} />
       <details class='definition'>
         <summary>Definition</summary>
-        <JsonCode value={shown} label={`Definition of ${title}`} />
+        <JsonCode value={listed} label={`Definition of ${title}`} />
       </details>
     </article>
   )
@@ -96,7 +96,7 @@ function shownOf (primitive: ListedPrimitive) {
 
 /** The hints that the definition gives, in words. */
 function badgesOf (primitive: ListedPrimitive): readonly string[] {
-  const shown = shownOf(primitive)
+  const listed = shownOf(primitive)
   const { annotations = {} } = primitive.kind === 'tool' ? primitive.tool : {}
   const { readOnlyHint = false, destructiveHint, idempotentHint = false, openWorldHint } = annotations
   const hints = [
@@ -105,9 +105,9 @@ function badgesOf (primitive: ListedPrimitive): readonly string[] {
     !readOnlyHint && destructiveHint === false && 'destroys nothing',
     !readOnlyHint && idempotentHint && 'idempotent',
     openWorldHint === true && 'open world',
-    isRecord(shown._meta?.ui) && 'screen',
-    'mimeType' in shown && shown.mimeType,
-    'size' in shown && `${shown.size} bytes`
+    isRecord(listed._meta?.ui) && 'screen',
+    'mimeType' in listed && listed.mimeType,
+    'size' in listed && `${listed.size} bytes`
   ]
   return hints.filter((hint) => typeof hint === 'string')
 }

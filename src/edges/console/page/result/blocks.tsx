@@ -63,7 +63,7 @@ function LinkedResource ({ link, caller }: { readonly link: JsonObject, readonly
       </p>
       {typeof link.description === 'string' && <p class='faint'>{link.description}</p>}
       {problem !== '' && <p class='bad'>{problem}</p>}
-      {contents.map((one, index) => <ResourceContent key={index} contents={one} />)}
+      {contents.map((part, index) => <ResourceContent key={index} contents={part} />)}
     </div>
   )
 }

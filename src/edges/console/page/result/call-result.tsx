@@ -19,7 +19,7 @@ export function CallResult ({ call, result }: CallResultProps) {
     case 'prompts/get': return <PromptMessages call={call} result={result} />
     case 'resources/read': return (
       <>
-        {toRecords(result.contents).map((one, index) => <ResourceContent key={index} contents={one} />)}
+        {toRecords(result.contents).map((part, index) => <ResourceContent key={index} contents={part} />)}
       </>
     )
   }
@@ -28,9 +28,9 @@ export function CallResult ({ call, result }: CallResultProps) {
 function ToolResult ({ call, result }: CallResultProps) {
   const { structuredContent, isError } = result
   const blocks = toRecords(result.content)
-  const others = structuredContent === undefined
+  const extra = structuredContent === undefined
     ? blocks
-    : blocks.filter((one) => !isJsonOf(one, structuredContent))
+    : blocks.filter((block) => !isJsonOf(block, structuredContent))
   const primitive = entryByKey.value.get(call.key)?.primitive
   const screenUri = primitive && screenUriOf(primitive)
   return (
@@ -39,7 +39,7 @@ function ToolResult ({ call, result }: CallResultProps) {
       {screenUri !== undefined && call.caller.abilities.screens && isError !== true && (
         <ScreenFrame key={call.id} call={call} result={result} uri={screenUri} />
       )}
-      {others.map((block, index) => <Block key={index} block={block} caller={call.caller} />)}
+      {extra.map((block, index) => <Block key={index} block={block} caller={call.caller} />)}
       {structuredContent !== undefined && <Structured value={structuredContent} />}
       {blocks.length === 0 && structuredContent === undefined && <p class='faint'>The result is empty.</p>}
       <FoundIds ids={findIds(structuredContent)} />

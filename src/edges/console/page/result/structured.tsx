@@ -69,13 +69,13 @@ interface ListProps { readonly items: readonly unknown[], readonly label: string
 function List ({ items, label }: ListProps) {
   const [count, setCount] = useState(FIRST_ROWS)
   if (items.length === 0) return <code>[]</code>
-  const shown = items.slice(0, count)
+  const rows = items.slice(0, count)
   const columns = findColumns(items)
   return (
     <>
       {columns === undefined
-        ? <Items items={shown} label={label} />
-        : <Table rows={shown.filter(isRecord)} columns={columns} label={label} />}
+        ? <Items items={rows} label={label} />
+        : <Table rows={rows.filter(isRecord)} columns={columns} label={label} />}
       <MoreButton count={count} of={items.length} onMore={setCount} />
     </>
   )
@@ -84,7 +84,7 @@ function List ({ items, label }: ListProps) {
 function Items ({ items, label }: ListProps) {
   return (
     <ol class='list'>
-      {items.map((one, at) => <li key={at}><Value value={one} label={`${label} ${at + 1}`} /></li>)}
+      {items.map((item, at) => <li key={at}><Value value={item} label={`${label} ${at + 1}`} /></li>)}
     </ol>
   )
 }

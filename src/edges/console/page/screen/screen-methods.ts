@@ -34,7 +34,7 @@ export function createAnswers (
   { request, onContext, onMessage, onLink }: ScreenHost, initialize: () => object
 ): (method: string, params: JsonObject) => Promise<object> {
   const mayCall = createVisibilityCheck(request)
-  const own = new Map<string, (params: JsonObject) => object>([
+  const methods = new Map<string, (params: JsonObject) => object>([
     ['ui/initialize', initialize],
     ['ping', () => ({})],
     ['ui/request-display-mode', () => ({ mode: 'inline' })],
@@ -56,14 +56,14 @@ export function createAnswers (
   ])
 
   return async (method, params) => {
-    const answer = own.get(method)
+    const answer = methods.get(method)
     if (answer !== undefined) return answer(params)
     if (!Object.hasOwn(PASSED_ON, method)) throw new ScreenRefusal(-32601, `Method not found: ${method}`)
     if (method === 'tools/call' && !await mayCall(params.name)) {
       throw new ScreenRefusal(-32602, `Screens may not call ${params.name}: its visibility lacks "app"`)
     }
-    const chosen = (PASSED_ON[method] ?? []).filter((name) => params[name] !== undefined)
-    return await request(method, Object.fromEntries(chosen.map((name) => [name, params[name]])))
+    const names = (PASSED_ON[method] ?? []).filter((name) => params[name] !== undefined)
+    return await request(method, Object.fromEntries(names.map((name) => [name, params[name]])))
   }
 }
 
