@@ -79,11 +79,7 @@ export async function startTarget ({ onLine, files = {}, prepare }: TargetOption
   }, {
     guard: createLoadGuard(),
     build: { version: '1.0.0', node: process.versions.node },
-    log: {
-      logger,
-      writeInfo: (fields, message) => onLine(`{"level":30,${fields},"msg":"${message}"}\n`),
-      announce: () => {}
-    }
+    log: { logger, announce: () => {} }
   })
   const { app, admin, tasks } = service
   const jwts = await issuer.makeTokens()
