@@ -12,6 +12,7 @@ import {
   breaksOfSecrets, breaksOfSize, breaksOfSmallFiles, breaksOfStrangers, breaksOfTime, breaksOfTypeNames,
   breaksOfWires, readImports, type Import, type Sources
 } from './helpers/source-rules.ts'
+import { breaksOfWeight } from './helpers/weight-rules.ts'
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url))
 
@@ -520,6 +521,31 @@ t.test('each room has a short README with its door: the files that others import
   ])), [
     'a/e/f.ts is in no room with a README', 'a/b has a README of 26 lines', 'a/b has no door',
     'a/d/x.ts is behind the door', 'a/d/z.ts is imported by nobody'
+  ], 'and the rule can fail')
+})
+
+t.test('one person can hold the core, and a room is small or has a name here', async (t) => {
+  const files = (await readdir(SRC, { recursive: true })).filter((file) => /\.tsx?$/.test(file))
+  const all = new Map(await Promise.all(files.map(async (file) => [
+    file.split(sep).join('/'), await readFile(join(SRC, file), 'utf8')
+  ] as const)))
+  t.strictSame(breaksOfWeight(all, {
+    core: 27_500,
+    tree: 75_000,
+    room: 3500,
+    heavyRooms: {
+      'catalog/folder': 4800,
+      'edges/console': 6000,
+      'features/tasks': 6000
+    }
+  }), [])
+  const made = new Map([
+    ['base/a.ts', 'a\n'.repeat(4)], ['ops/tracing/b.ts', 'b\n'.repeat(3)], ['app/app.ts', 'd\n'],
+    ['app/tasks.ts', 'e\n'], ['features/c/d/e.ts', 'c\n'.repeat(5)]
+  ])
+  t.strictSame(breaksOfWeight(made, { core: 4, tree: 13, room: 3, heavyRooms: { 'features/f': 9 } }), [
+    'all files: 14 lines, of 13 at most', 'the core: 5 lines, of 4 at most',
+    'features/c: 5 lines, of 3 at most', 'features/f needs no name'
   ], 'and the rule can fail')
 })
 
