@@ -4,10 +4,9 @@ import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import type { Reloads } from '../catalog/folder/live/live-catalog.ts'
 import { createAdminApp } from '../edges/admin/admin-app.ts'
 import type { Readiness, ServicePart } from '../edges/http/readiness.ts'
-import type { AuditLog } from '../ops/audit/audit-log.ts'
 import type { Metrics } from '../ops/metrics/metrics.ts'
 import type { ServedTasks } from '../request/pipeline/served-tasks.ts'
-import type { ServedAdmin, WorkerReports } from './features.ts'
+import type { ServedAdmin, ServedAudit, WorkerReports } from './features.ts'
 import type { Workers } from './own-process.ts'
 import type { OpenedState } from './state.ts'
 
@@ -20,7 +19,7 @@ interface AdminDependencies {
   readonly version: string
   /** Whether requests are traced. */
   readonly isTraced: boolean
-  readonly audit: Pick<AuditLog, 'noteOperator'> | undefined
+  readonly audit: ServedAudit | undefined
   readonly workers: Workers | undefined
 }
 

@@ -6,7 +6,7 @@ import { CallerTokens } from '../platform/access/caller-tokens.ts'
 import { createTokenWatch, type TokenWatch } from '../platform/access/token-watch.ts'
 import { mayBeAnonymous, openAuthenticator } from './access.ts'
 import { openAdminApp } from './admin.ts'
-import type { Features, ServedAdmin, ServedFiles } from './features.ts'
+import type { Features, ServedAdmin, ServedAudit, ServedFiles } from './features.ts'
 import { openFiles } from './files.ts'
 import { countLargeAnswers, registerRoutes } from './http.ts'
 import { openMeasures, type OpenedMeasures } from './measures.ts'
@@ -130,7 +130,9 @@ async function openService (
   const { clock = {}, ownObserver = {} } = tested
   const { guard = createLoadGuard(), build, workers, adminToken: token, authorConsole } = ownProcess ?? {}
 
-  const audit = await lifecycle.open(openAuditLog(config.auditFile, log))
+  const { audit }: { readonly audit?: ServedAudit | undefined } = {
+    audit: await lifecycle.open(openAuditLog(config.auditFile, log))
+  }
   const admitsAnonymous = mayBeAnonymous(config, ownAuthenticator)
   const tokens = ownAuthenticator === undefined ? new CallerTokens() : undefined
   const loadObserver = authorConsole?.report

@@ -12,6 +12,7 @@ import type { Authenticator } from '../platform/access/authentication.ts'
 import type { CallLimiter } from '../platform/limits/call-limiter.ts'
 import type { OpenStreams } from '../platform/limits/open-streams.ts'
 import type { Sealer } from '../platform/store/sealing/sealer.ts'
+import type { Observer } from '../request/pipeline/observer.ts'
 import type { FileAccess, UpstreamTokens } from '../request/pipeline/seams.ts'
 import type { ServedTasks } from '../request/pipeline/served-tasks.ts'
 
@@ -48,6 +49,14 @@ export interface ServedUpstreams {
   taskTokens (catalog: ServedCatalog): UpstreamTokens
   /** Returns the public keys, as JSON, while the catalog has an upstream that may get JWTs. */
   readSigningKeys (catalog: ServedCatalog): string | undefined
+}
+
+export interface ServedAudit {
+  readonly observer: Observer
+  /** Writes a line about what an operator did, or was refused. */
+  noteOperator (act: object): void
+  /** Opens the file anew, so that it can be moved away. */
+  reopen (): void
 }
 
 /** What a worker says to the others. */

@@ -9,6 +9,7 @@ import { OpenStreams } from '../platform/limits/open-streams.ts'
 import { NO_RATE } from '../platform/limits/rate.ts'
 import { Shedding } from '../ops/overload/shedding.ts'
 import { Lifetimes } from '../request/pipeline/lifetimes.ts'
+import type { DescribeCall } from '../request/pipeline/observer.ts'
 import type { RequestTracer } from '../request/pipeline/request-tracer.ts'
 import type { ServedTasks } from '../request/pipeline/served-tasks.ts'
 import type { ProcessFacts } from './own-process.ts'
@@ -49,16 +50,19 @@ export async function openMeasures (
   const limiter = createCallLimiter(callCounter, limits, {
     defaults: toDefaultRates(state), onHit: metrics?.countLimitHit
   })
-  const describeCall = isForAuthor === true
-    ? (await import('../ops/audit/call-details.ts')).createCallDetails({
-        isShown: () => SHOWING_LEVELS.has(log.level),
-        readSecrets: () => live.catalog.current.settings.secrets
-      })
-    : undefined
+  const shown = {
+    isShown: () => SHOWING_LEVELS.has(log.level),
+    readSecrets: () => live.catalog.current.settings.secrets
+  }
+  const details: { readonly describeCall?: DescribeCall } = isForAuthor !== true
+    ? {}
+    : {
+        describeCall: (await import('../ops/audit/call-details.ts')).createCallDetails(shown)
+      }
   const tracing: { readonly tracer?: RequestTracer | undefined } = {
     tracer: await (await import('../ops/tracing/tracing.ts')).openRequestTracer(log)
   }
-  return { ...tracing, lifetimes, openStreams, shedding, storePart, metrics, limiter, describeCall }
+  return { ...tracing, ...details, lifetimes, openStreams, shedding, storePart, metrics, limiter }
 }
 
 function toDefaultRates ({ config, clock }: OpenedState): DefaultRates | undefined {

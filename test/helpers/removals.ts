@@ -29,6 +29,14 @@ export const REMOVALS = {
     paths: ['edges/admin', 'app/admin.ts'],
     cuts: { 'app/app.ts': [linesWith('openAdminApp')] }
   },
+  audit: {
+    paths: ['ops/audit'],
+    cuts: {
+      'app/app.ts': [linesWith('openAuditLog')],
+      'app/measures.ts': [linesWith('createCallDetails')],
+      'app/tasks.ts': [linesWith('redact\\b')]
+    }
+  },
   tracing: {
     paths: ['ops/tracing'],
     cuts: {
