@@ -21,7 +21,7 @@ const LEFT_ALONE = [
   'platform/modules/', 'platform/store/backends/', ...removals.flatMap(({ paths }) => paths)
 ]
 
-export function isOfCore (file: string): boolean {
+function isOfCore (file: string): boolean {
   return CORE.some((path) => file.startsWith(path)) && !LEFT_ALONE.some((path) => file.startsWith(path))
 }
 
