@@ -22,7 +22,7 @@ const ALWAYS = [
   'close-with-grace', 'cookie', 'dequal', 'eslint-scope', 'esrecurse', 'estraverse',
   'fast-decode-uri-component', 'fast-deep-equal', 'fast-json-stringify', 'fast-querystring', 'fast-uri',
   'fastify', 'fastify-plugin', 'fastq', 'find-my-way', 'fuzzysort', 'import-meta-resolve', 'ipaddr.js',
-  'jose', 'json-schema-ref-resolver', 'json-schema-traverse', 'light-my-request', 'lru-cache', 'mime',
+  'json-schema-ref-resolver', 'json-schema-traverse', 'light-my-request', 'lru-cache', 'mime',
   'oauth4webapi', 'on-exit-leak-free', 'pino', 'pino-std-serializers', 'process-warning',
   'quick-format-unescaped', 're2js', 'readdirp', 'ret', 'reusify', 'rfdc', 'safe-regex2',
   'safe-stable-stringify', 'secure-json-parse', 'semver', 'set-cookie-parser', 'sonic-boom', 'thread-stream',

@@ -4,7 +4,6 @@ import { openToAll, reasonOf, type Authenticator } from '../platform/access/auth
 import { createBearerAuthenticator } from '../platform/access/bearer-authenticator.ts'
 import type { CallerTokens } from '../platform/access/caller-tokens.ts'
 import { createIntrospectionVerifier } from '../platform/access/introspection-verifier.ts'
-import { createJwtVerifier } from '../platform/access/jwt-verifier.ts'
 import {
   openStaticTokens, type StaticTokensLog, type StaticTokensState, type StaticTokensVerifier
 } from '../platform/access/static-tokens.ts'
@@ -47,7 +46,11 @@ export async function openAuthenticator (
       parts.push(new CheckedPart('static tokens', async () => readState(staticTokens)))
     }
     const issued = { audiences: audiencesIn(config), rules: rulesIn(config) }
-    if (modes.includes('jwt')) verifiers.push(createJwtVerifier({ issuers: config.authIssuers, ...issued }))
+    if (modes.includes('jwt')) {
+      // Loads 40 files of jose.
+      const { createJwtVerifier } = await import('../platform/access/jwt-verifier.ts')
+      verifiers.push(createJwtVerifier({ issuers: config.authIssuers, ...issued }))
+    }
     if (modes.includes('introspection')) {
       verifiers.push(createIntrospectionVerifier({
         ...toIntrospection(config), ...issued, refusalRate: createRefusalRate({ log })

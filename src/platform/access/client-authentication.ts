@@ -1,7 +1,6 @@
 // How this service proves to an authorization server which client it is.
 
 import { createPrivateKey, type KeyObject } from 'node:crypto'
-import { importPKCS8 } from 'jose'
 import { PrivateKeyJwt, type ClientAuth } from 'oauth4webapi'
 
 export interface ClientCredentials {
@@ -26,14 +25,19 @@ export function createClientAuthentication ({ secret, privateKey }: ClientCreden
     if (secret) return toBasic(secret)
     throw new TypeError('the client of this service needs a secret or a private key')
   }
-  const { key, alg, kid } = readClientKey(privateKey)
+  const clientKey = readClientKey(privateKey)
   // Imported at the first use, because that takes a promise.
   let authentication: Promise<ClientAuth> | undefined
   return async (...request) => {
-    authentication ??= importPKCS8(key.export({ type: 'pkcs8', format: 'pem' }).toString(), alg)
-      .then((imported) => PrivateKeyJwt({ key: imported, ...(kid !== undefined && { kid }) }))
+    authentication ??= toPrivateKeyJwt(clientKey)
     await (await authentication)(...request)
   }
+}
+
+async function toPrivateKeyJwt ({ key, alg, kid }: ClientKey): Promise<ClientAuth> {
+  const { importPKCS8 } = await import('jose')
+  const imported = await importPKCS8(key.export({ type: 'pkcs8', format: 'pem' }).toString(), alg)
+  return PrivateKeyJwt({ key: imported, ...(kid !== undefined && { kid }) })
 }
 
 /**

@@ -1,7 +1,7 @@
 // Says to an upstream who calls, with headers and with a JWT that are made of the verified claims.
 
 import type { KeyObject } from 'node:crypto'
-import { SignJWT, type JWTPayload } from 'jose'
+import type { JWTPayload } from 'jose'
 import type { Claims } from '../../../platform/access/claims.ts'
 import { isAnonymous, type Principal } from '../../../platform/access/principal.ts'
 import type { ClaimsAuth } from '../../../platform/author/upstream-auth.ts'
@@ -129,6 +129,8 @@ function readClaims (value: Claims): Claims {
 }
 
 async function toJwt (payload: JWTPayload, { key, kid }: ServiceSigner): Promise<string> {
+  // A service without tokens never loads the library.
+  const { SignJWT } = await import('jose')
   try {
     return await new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' }).sign(key)
   } catch {
