@@ -1,21 +1,20 @@
 // Makes dist/ from what the compiler wrote there: declarations, one module for each entry, the chunks that
-// they share, the page of the console, and the licences of the packages in them. A bundled package is a
-// development dependency: installed packages have it once, in the chunks.
+// they share, the page of the console, and the list and the licences of the packages in them.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { build } from 'esbuild'
 import { builtChecks } from './built-checks.mjs'
+import { listBundled } from './bundled.mjs'
 import { joinSmallChunks } from './chunks.mjs'
+import { requireCommonJs } from './common-js.mjs'
 import { bundleConsole } from './console.mjs'
 import { rollDeclarations } from './declarations.mjs'
 import { writeLicences } from './licences.mjs'
+import { writeSbom } from './sbom.mjs'
 
 const FOLDER = 'dist'
 
-/** These have native code or a program, or are drivers, which an operator may instrument. */
-const EXTERNAL = ['esbuild', 'ioredis', 'lmdb', 'pg']
-
-/** Packages in CommonJS call `require`, which a module lacks. */
+/** A module lacks `require`. */
 const REQUIRE = "import{createRequire as requireIn}from'node:module';" +
   'const require=requireIn(import.meta.url);'
 
@@ -34,6 +33,8 @@ const wasmFile = {
   }
 }
 
+const manifest = JSON.parse(await readFile('package.json', 'utf8'))
+const external = Object.keys(manifest.dependencies)
 await rollDeclarations(FOLDER)
 const { metafile } = await build(await joinSmallChunks({
   entryPoints: ['launch', 'main', 'index', 'testing'].map((name) => `src/${name}.ts`),
@@ -45,13 +46,14 @@ const { metafile } = await build(await joinSmallChunks({
   outdir: FOLDER,
   chunkNames: 'chunks/[name]-[hash]',
   sourcemap: true,
-  sourcesContent: false,
   metafile: true,
-  external: EXTERNAL,
-  plugins: [wasmFile, builtChecks],
+  external,
+  plugins: [wasmFile, builtChecks, requireCommonJs(external)],
   banner: { js: REQUIRE },
   logLevel: 'warning',
   logOverride: { 'unsupported-dynamic-import': 'silent' }
 }))
 const page = await bundleConsole(`${FOLDER}/console`)
-await writeLicences([...Object.keys(metafile.inputs), ...page], `${FOLDER}/THIRD-PARTY.md`)
+const packages = await listBundled([...Object.keys(metafile.inputs), ...page])
+await writeLicences(packages, `${FOLDER}/THIRD-PARTY.md`)
+await writeSbom(manifest, packages, `${FOLDER}/sbom.cdx.json`)

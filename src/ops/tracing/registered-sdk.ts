@@ -17,8 +17,8 @@ export function findTracer (): Tracer | undefined {
 }
 
 /**
- * Sends the spans that wait, if the SDK can be asked to. The classes are those of the operator's copy of the
- * API, not of the copy in the bundle.
+ * Sends the spans that wait, if the SDK can be asked to. The classes may be those of another copy of the API,
+ * which the operator has.
  */
 export async function flushRegisteredSdk (): Promise<void> {
   const provider: object = trace.getTracerProvider()
