@@ -19,12 +19,14 @@ WORKDIR /app
 COPY package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-RUN mkdir /catalog /data && chown node:node /data
+RUN mkdir /catalog /data .compile-cache && chown node:node /data .compile-cache
 # The service writes only to /data, so the root file system may be read-only.
 # Others can reach the container, so the service starts only if TRIVET_AUTH is set.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 TRIVET_CATALOG=/catalog TRIVET_STATE_URL=file:/data
 USER node
+# Leaves compiled code in the image, which makes starts shorter.
+RUN node dist/launch.js check /catalog && chmod -R a-w .compile-cache
 EXPOSE 3000
 # /readyz also fails while Redis is away: then a restart of the container would not help.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "dist/main.js"]
+CMD ["node", "dist/launch.js"]

@@ -1,7 +1,7 @@
 // Makes dist/ from what the compiler wrote there: declarations, one module for each entry, the chunks that
 // they share, the page of the console, and the list and the licences of the packages in them.
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { build } from 'esbuild'
 import { builtChecks } from './built-checks.mjs'
 import { listBundled } from './bundled.mjs'
@@ -34,6 +34,8 @@ const wasmFile = {
 }
 
 const manifest = JSON.parse(await readFile('package.json', 'utf8'))
+// launch.ts fills it, with the code of files that are gone.
+await rm('.compile-cache', { recursive: true, force: true })
 const external = Object.keys(manifest.dependencies)
 await rollDeclarations(FOLDER)
 const { metafile } = await build(await joinSmallChunks({

@@ -78,9 +78,11 @@ t.test('the steps of the Dockerfile build a service that starts, and whose healt
     for (const [instruction, rest] of steps) {
       if (instruction === 'COPY') await copy(rest, stage)
       else if (rest === INSTALL && await isInstalled()) await linkPackages(stage)
-      // Folders at the root of the image are not created on this machine.
-      else if (instruction === 'RUN' && !rest.startsWith('mkdir /')) {
-        await run('bash', ['-c', rest], { cwd: stage, maxBuffer: 1e8 })
+      // Folders at the root of the image are not created on this machine, and it lacks the user of the image.
+      else if (rest.startsWith('mkdir /')) await mkdir(join(stage, '.compile-cache'))
+      else if (instruction === 'RUN') {
+        const step = rest.replace('/catalog', join(root, 'catalog'))
+        await run('bash', ['-c', step], { cwd: stage, maxBuffer: 1e8 })
       } else if (instruction === 'ENV') {
         for (const pair of rest.split(' ')) {
           environment[pair.slice(0, pair.indexOf('='))] = pair.slice(pair.indexOf('=') + 1)

@@ -151,6 +151,13 @@ t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
       const path = `${join(home, 'node_modules', name, 'bin')}:${env.PATH}`
       t.equal(await run('node', ['--version'], folder, path), `v${version}\n`)
       await begin(t, folder, `shop-${version}`, path)
+      if (version.startsWith('20.')) return
+      const cache = join(own, '.compile-cache')
+      t.ok((await readdir(cache)).length > 0, 'the compiled code is there for the next start')
+      await rm(cache, { recursive: true })
+      await writeFile(cache, '')
+      t.match(await run('npx', ['trivet', '--version'], folder, path), /^\d/, 'it need not be writable')
+      await rm(cache)
     })
   }
 
