@@ -1,5 +1,5 @@
 # Builds dist/ with all dependencies.
-FROM node:24.21.0-slim AS build
+FROM node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
@@ -9,12 +9,12 @@ COPY src ./src
 RUN npm run build
 
 # The dependencies at run time.
-FROM node:24.21.0-slim AS dependencies
+FROM node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:24.21.0-slim
+FROM node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 WORKDIR /app
 COPY package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
