@@ -1,10 +1,15 @@
-// The members that all compiled primitives have: the entry in a list, its position, and its scopes.
+// Compiled primitives: what all of them have, and what tools and skills have beside it.
 
 import type { CommonOptions, WhenMissing } from '../../platform/author/common-options.ts'
+import type { Context, UndoContext } from '../../platform/author/context.ts'
 import type { UpstreamDefinition } from '../../platform/author/define-upstream.ts'
+import type { CallLimits } from '../../platform/limits/call-limits.ts'
+import type { ClientCapabilities } from '../../platform/protocol/capabilities.ts'
+import type { Check } from '../../platform/schema/check.ts'
 import { runAtOnce, visitAll, type Stepwise } from '../../base/turns.ts'
 import { toWellFormedJson } from '../../base/text.ts'
 import type { Located } from './contents.ts'
+import type { MirroredParam } from './definitions/mirrored-params.ts'
 import { createReporter, type Problem } from './problem.ts'
 
 export interface CompiledPrimitive {
@@ -23,6 +28,71 @@ export interface CompiledPrimitive {
   readonly json: string
   /** The upstreams that its handlers may call. `undefined`: all of the catalog. */
   readonly upstreams?: readonly UpstreamDefinition[] | undefined
+}
+
+export interface CompiledTool extends CompiledPrimitive {
+  /** Relative to the catalog folder. */
+  readonly file: string
+  readonly mirroredParams: readonly MirroredParam[]
+  readonly requiredCapabilities: ClientCapabilities | undefined
+  readonly timeoutMs: number | undefined
+  readonly limits: CallLimits
+  readonly audit: AuditRule
+  /** `undefined` if a repeated call runs again. */
+  readonly dedupe: DedupeRule | undefined
+  /** `undefined` if no call goes on after its answer. */
+  readonly task: TaskRule | undefined
+  /** Whether a call of this tool continues a call of another one. */
+  readonly continuesCalls?: boolean
+  readonly checkInput: Check
+  readonly checkOutput: Check | undefined
+  /** Calls `authorize` first, if the tool has it. */
+  run (args: unknown, ctx: Context): unknown
+}
+
+/** How a repeated call gets the first answer: `authorize` is asked for each repetition. */
+export interface DedupeRule extends Pick<CompiledTool, 'upstreams'> {
+  /** A hash of the output schema: an answer that another release gave may not fit this one's. */
+  readonly outputHash: string
+  /** Throws, or rejects with, NotAllowed. */
+  authorize (args: unknown, ctx: Context): void | Promise<void>
+  /** Does not call `authorize`. */
+  run (args: unknown, ctx: Context): unknown
+}
+
+/** How calls of a tool become tasks. Times are milliseconds. */
+export interface TaskRule {
+  /** Whether only a question makes a call a task, and only if the client cannot ask its user. */
+  readonly isForQuestions: boolean
+  /** Whether the model may pass on the answers to forms. */
+  readonly relaysQuestions: boolean
+  /** What clients must declare. `undefined` if a call may also be answered with its result. */
+  readonly requiredCapabilities: ClientCapabilities | undefined
+  readonly ttlMs: number
+  readonly keepResultMs: number
+  /** Whether the handler runs again when its replica is lost. */
+  readonly mayRerun: boolean
+  /** Undoes the work of a task that has ended without success. */
+  readonly undo: ((args: unknown, ctx: UndoContext) => unknown) | undefined
+  /** Whether a task goes on in code that has changed since it began. */
+  readonly mayGoOnChanged: boolean
+  /** Changes with the code of the tool. `undefined` if its file is not known. */
+  readonly fingerprint: string | undefined
+}
+
+/** What the audit log keeps of a call. */
+export interface AuditRule {
+  /** The names of the arguments that the definition has. */
+  readonly names: ReadonlySet<string>
+  /** Whether values are kept too. */
+  readonly hasValues: boolean
+  /** Members whose values are never kept, at any depth. */
+  readonly secretNames: ReadonlySet<string>
+}
+
+export interface CompiledSkill extends CompiledPrimitive {
+  /** The URIs of its files. */
+  readonly files: readonly string[]
 }
 
 type ListedOptions = Pick<CommonOptions, 'order' | 'scopes' | 'whenMissing' | 'upstreams'>

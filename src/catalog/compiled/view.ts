@@ -3,11 +3,12 @@
 
 import { createNearestNames } from '../../base/nearest-names.ts'
 import type { Stepwise } from '../../base/turns.ts'
-import { byKey, indexByKey, type CompiledPrimitive } from './compiled-primitive.ts'
+import {
+  byKey, type CompiledPrimitive, type CompiledSkill, type CompiledTool, indexByKey
+} from './compiled-primitive.ts'
 import type { CompiledPrompt } from './definitions/compile-prompt.ts'
 import type { CompiledResource, CompiledTemplate } from './definitions/compile-resource.ts'
-import { findSkillDirectories, type CompiledSkill } from './definitions/compile-skill.ts'
-import type { CompiledTool } from './definitions/compile-tool.ts'
+import { findSkillDirectories } from './definitions/compile-skill.ts'
 import { openOfferedList, type ListOptions } from './lists/offered-list.ts'
 import { createPages, type Pages } from './lists/pages.ts'
 import { createResourceLookup, type ResourceMatch } from './resources/resource-lookup.ts'

@@ -1,9 +1,8 @@
 // What a catalog offers to clients, by kind and key: the two sides of a comparison.
 
 import type { LoadedCatalog } from '../compiled/catalog.ts'
-import type { CompiledPrimitive } from '../compiled/compiled-primitive.ts'
+import type { CompiledPrimitive, CompiledTool, TaskRule } from '../compiled/compiled-primitive.ts'
 import type { Located } from '../compiled/contents.ts'
-import type { CompiledTool, TaskRule } from '../compiled/definitions/compile-tool.ts'
 
 export const KINDS = ['tool', 'prompt', 'resource', 'resource template', 'skill'] as const
 

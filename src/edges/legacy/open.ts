@@ -4,7 +4,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { Lifecycle } from '../../base/lifecycle.ts'
 import type { Catalog } from '../../catalog/compiled/catalog.ts'
-import type { ScopeGroups } from '../../catalog/compiled/scopes/scope-groups.ts'
+import type { ScopeGroups } from '../../request/pipeline/scope-groups.ts'
 import type { AnswerDependencies, Era } from '../http/era.ts'
 import type { Replies } from '../http/replies.ts'
 import type { ServiceConfig } from '../../ops/config/config.ts'

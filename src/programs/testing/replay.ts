@@ -1,7 +1,7 @@
 // Runs the tools of a catalog against the recordings of tasks.
 
 import type { Service } from '../../app/app.ts'
-import type { CompiledTool } from '../../catalog/compiled/definitions/compile-tool.ts'
+import type { CompiledTool } from '../../catalog/compiled/compiled-primitive.ts'
 import { META_CLIENT_CAPABILITIES, readEnvelope, toEnvelopeJson } from '../../platform/protocol/envelope.ts'
 import { isTerminal } from '../../platform/protocol/tasks.ts'
 import type { Caller } from '../../request/pipeline/caller.ts'

@@ -2,7 +2,7 @@
 
 import { isHandleError } from '../../platform/author/handles.ts'
 import { quote } from '../../base/words.ts'
-import { findResource, readMatch } from '../../catalog/compiled/resources/resource-access.ts'
+import { findResource, readMatch } from '../pipeline/resource-access.ts'
 import type { ResourceMatch } from '../../catalog/compiled/resources/resource-lookup.ts'
 import { readResult } from '../../catalog/compiled/results/read-result.ts'
 import { NO_LIMITS } from '../../platform/limits/call-limits.ts'

@@ -1,7 +1,7 @@
 // https://github.com/modelcontextprotocol/ext-skills/blob/main/specification/stable/skills.mdx#getting-a-skill
 
 import { quote } from '../../base/words.ts'
-import type { CompiledSkill } from '../../catalog/compiled/definitions/compile-skill.ts'
+import type { CompiledSkill } from '../../catalog/compiled/compiled-primitive.ts'
 import { scopesToSee } from '../../catalog/compiled/scopes/access-rule.ts'
 import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
 import { invalidParams } from '../../platform/protocol/errors.ts'

@@ -1,6 +1,6 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/tools#calling-tools
 
-import type { CompiledTool } from '../../catalog/compiled/definitions/compile-tool.ts'
+import type { CompiledTool } from '../../catalog/compiled/compiled-primitive.ts'
 import { mirroredFields } from '../../catalog/compiled/definitions/mirrored-params.ts'
 import { errorResult } from '../../catalog/compiled/results/tool-result-json.ts'
 import type { ClientCapabilities } from '../../platform/protocol/capabilities.ts'

@@ -1,7 +1,7 @@
 // Observers: told of each request. The log is one; metrics, traces and an audit trail fit the same interface.
 
 import type { Principal } from '../../platform/access/principal.ts'
-import type { AuditRule } from '../../catalog/compiled/definitions/audit-rule.ts'
+import type { AuditRule } from '../../catalog/compiled/compiled-primitive.ts'
 import type { ActsAs } from '../../catalog/compiled/upstreams/open-upstream.ts'
 import type { Sender } from '../../platform/limits/holder.ts'
 import { INTERNAL_ERROR, LimitReached, type ProtocolError } from '../../platform/protocol/errors.ts'

@@ -2,7 +2,7 @@
 
 import { isToolError } from '../../platform/author/tool-error.ts'
 import type { Catalog } from '../../catalog/compiled/catalog.ts'
-import type { CompiledTool, DedupeRule } from '../../catalog/compiled/definitions/compile-tool.ts'
+import type { CompiledTool, DedupeRule } from '../../catalog/compiled/compiled-primitive.ts'
 import { writeJson, type JsonText } from '../../catalog/compiled/results/large-json.ts'
 import { ContractError } from '../../catalog/compiled/results/result-json.ts'
 import {

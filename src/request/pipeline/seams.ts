@@ -2,7 +2,7 @@
 
 import type { Principal } from '../../platform/access/principal.ts'
 import type { Files } from '../../platform/author/files.ts'
-import type { CompiledTool } from '../../catalog/compiled/definitions/compile-tool.ts'
+import type { CompiledTool } from '../../catalog/compiled/compiled-primitive.ts'
 import type { Sender } from '../../platform/limits/holder.ts'
 import type { MessageSink } from '../../platform/store/changes/message-sink.ts'
 import type { InputRound, Journal, Relay } from '../questions/input-round.ts'

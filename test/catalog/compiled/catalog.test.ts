@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findCatalogChange, type CatalogChange } from '../../../src/catalog/compiled/catalog-change.ts'
+import { findCatalogChange, type CatalogChange } from '../../../src/catalog/folder/live/catalog-change.ts'
 import { createCatalog, type Catalog } from '../../../src/catalog/compiled/catalog.ts'
 import { CatalogCompiler } from '../../../src/catalog/compiled/compile-catalog.ts'
 import type { CatalogContents, Located } from '../../../src/catalog/compiled/contents.ts'

@@ -2,15 +2,7 @@
 
 import type { CommonOptions } from '../../../platform/author/common-options.ts'
 import { isObject } from '../../../platform/protocol/json-rpc.ts'
-
-export interface AuditRule {
-  /** The names of the arguments that the definition has. */
-  readonly names: ReadonlySet<string>
-  /** Whether values are kept too. */
-  readonly hasValues: boolean
-  /** Members whose values are never kept, at any depth. */
-  readonly secretNames: ReadonlySet<string>
-}
+import type { AuditRule } from '../compiled-primitive.ts'
 
 /**
  * @param names of the arguments.

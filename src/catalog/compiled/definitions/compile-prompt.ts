@@ -5,14 +5,16 @@ import type { Context } from '../../../platform/author/context.ts'
 import type { PromptDefinition, PromptOutput } from '../../../platform/author/define-prompt.ts'
 import { quote } from '../../../base/words.ts'
 import type { Prompt } from '../../../platform/protocol/primitives.ts'
-import { toCompiledPrimitive, type CompiledPrimitive, type EntryMembers } from '../compiled-primitive.ts'
+import {
+  type AuditRule, type CompiledPrimitive, type EntryMembers, toCompiledPrimitive
+} from '../compiled-primitive.ts'
 import type { Located } from '../contents.ts'
 import { isCompletionSource } from '../lists/completions.ts'
 import type { ReportProblem } from '../problem.ts'
 import { checkMessages, checkMeta } from '../results/content-checks.ts'
 import { toListJson, toMessageJson } from '../results/content-json.ts'
 import { ContractError, type ResultWriter } from '../results/result-json.ts'
-import { toAuditRule, type AuditRule } from './audit-rule.ts'
+import { toAuditRule } from './audit-rule.ts'
 import { findHandlerProblem, hasShape } from './check-definition.ts'
 import { promptShape } from './definition-shapes.ts'
 

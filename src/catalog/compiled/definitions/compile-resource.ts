@@ -9,13 +9,15 @@ import {
   UNCACHED, type CacheHints, type Resource, type ResourceTemplate
 } from '../../../platform/protocol/primitives.ts'
 import { preview } from '../../../platform/schema/value-preview.ts'
-import { toCompiledPrimitive, type CompiledPrimitive, type EntryMembers } from '../compiled-primitive.ts'
+import {
+  type AuditRule, type CompiledPrimitive, type EntryMembers, toCompiledPrimitive
+} from '../compiled-primitive.ts'
 import type { FileBytes, Located, LocatedResource } from '../contents.ts'
 import { isCompletionSource } from '../lists/completions.ts'
 import type { ReportProblem } from '../problem.ts'
 import { createUriTemplate, type UriTemplate } from '../resources/uri-template.ts'
 import { toUri } from '../resources/uri.ts'
-import { toAuditRule, type AuditRule } from './audit-rule.ts'
+import { toAuditRule } from './audit-rule.ts'
 import { findHandlerProblem, hasShape } from './check-definition.ts'
 import { resourceShape, templateShape } from './definition-shapes.ts'
 

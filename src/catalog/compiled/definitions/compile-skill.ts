@@ -2,14 +2,11 @@
 
 import { DIRECTORY_TYPE } from '../../../base/media-types.ts'
 import type { Skill } from '../../../platform/protocol/skills.ts'
-import { compareListOrder, toCompiledPrimitive, type CompiledPrimitive } from '../compiled-primitive.ts'
+import {
+  compareListOrder, toCompiledPrimitive, type CompiledPrimitive, type CompiledSkill
+} from '../compiled-primitive.ts'
 import type { Located, SkillDefinition } from '../contents.ts'
 import { maySee, type IsGranted } from '../scopes/access-rule.ts'
-
-export interface CompiledSkill extends CompiledPrimitive {
-  /** The URIs of its files. */
-  readonly files: readonly string[]
-}
 
 export function compileSkill (located: Located<SkillDefinition>): CompiledSkill {
   const { uri, frontmatter, resources } = located.definition

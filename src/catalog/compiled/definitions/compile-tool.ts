@@ -1,74 +1,24 @@
 // Compiles the definition of a tool.
 
 import { hash } from 'node:crypto'
-import type { Context, UndoContext } from '../../../platform/author/context.ts'
 import type { ToolDefinition } from '../../../platform/author/define-tool.ts'
-import { readCallLimits, type CallLimits } from '../../../platform/limits/call-limits.ts'
+import { readCallLimits } from '../../../platform/limits/call-limits.ts'
 import { META_APP_URI, type AppToolMeta } from '../../../platform/protocol/apps.ts'
 import type { ClientCapabilities } from '../../../platform/protocol/capabilities.ts'
 import type { Meta } from '../../../platform/protocol/content.ts'
 import type { JsonSchema, Tool } from '../../../platform/protocol/primitives.ts'
 import { TASKS_CAPABILITY } from '../../../platform/protocol/tasks.ts'
-import type { Check } from '../../../platform/schema/check.ts'
-import { toCompiledPrimitive, type CompiledPrimitive, type EntryMembers } from '../compiled-primitive.ts'
+import {
+  toCompiledPrimitive, type CompiledTool, type DedupeRule, type EntryMembers, type TaskRule
+} from '../compiled-primitive.ts'
 import type { LocatedTool } from '../contents.ts'
 import type { ReportProblem } from '../problem.ts'
 import { authorize, runAuthorized } from '../scopes/run-authorized.ts'
-import { toAuditRule, type AuditRule } from './audit-rule.ts'
+import { toAuditRule } from './audit-rule.ts'
 import { hasHandlers, hasShape } from './check-definition.ts'
 import { compileSchema, type CompiledSchema, type SchemaCompilers } from './compile-schema.ts'
 import { toolShape } from './definition-shapes.ts'
-import { findMirroredParams, mayMirrorParams, type MirroredParam } from './mirrored-params.ts'
-
-export interface CompiledTool extends CompiledPrimitive {
-  /** Relative to the catalog folder. */
-  readonly file: string
-  readonly mirroredParams: readonly MirroredParam[]
-  readonly requiredCapabilities: ClientCapabilities | undefined
-  readonly timeoutMs: number | undefined
-  readonly limits: CallLimits
-  readonly audit: AuditRule
-  /** `undefined` if a repeated call runs again. */
-  readonly dedupe: DedupeRule | undefined
-  /** `undefined` if no call goes on after its answer. */
-  readonly task: TaskRule | undefined
-  /** Whether a call of this tool continues a call of another one. */
-  readonly continuesCalls?: boolean
-  readonly checkInput: Check
-  readonly checkOutput: Check | undefined
-  /** Calls `authorize` first, if the tool has it. */
-  run (args: unknown, ctx: Context): unknown
-}
-
-/** How a repeated call gets the first answer: `authorize` is asked for each repetition. */
-export interface DedupeRule extends Pick<CompiledTool, 'upstreams'> {
-  /** A hash of the output schema: an answer that another release gave may not fit this one's. */
-  readonly outputHash: string
-  /** Throws, or rejects with, NotAllowed. */
-  authorize (args: unknown, ctx: Context): void | Promise<void>
-  /** Does not call `authorize`. */
-  run (args: unknown, ctx: Context): unknown
-}
-
-/** How calls of a tool become tasks. Times are milliseconds. */
-export interface TaskRule {
-  /** Whether only a question makes a call a task, and only if the client cannot ask its user. */
-  readonly isForQuestions: boolean
-  /** Whether the model may pass on the answers to forms. */
-  readonly relaysQuestions: boolean
-  /** What clients must declare. `undefined` if a call may also be answered with its result. */
-  readonly requiredCapabilities: ClientCapabilities | undefined
-  readonly ttlMs: number
-  readonly keepResultMs: number
-  /** Whether the handler runs again when its replica is lost. */
-  readonly mayRerun: boolean
-  /** Undoes the work of a task that has ended without success. */
-  readonly undo: ((args: unknown, ctx: UndoContext) => unknown) | undefined
-  /** Whether a task goes on in code that has changed since it began. */
-  readonly mayGoOnChanged: boolean
-  /** Changes with the code of the tool. `undefined` if its file is not known. */
-  readonly fingerprint: string | undefined
-}
+import { findMirroredParams, mayMirrorParams } from './mirrored-params.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -5,7 +5,8 @@ import { defineTool } from '../../../platform/author/define-tool.ts'
 import type { ReportProblem } from '../problem.ts'
 import { waysToSee } from '../scopes/access-rule.ts'
 import type { SchemaCompilers } from './compile-schema.ts'
-import { compileTool, type CompiledTool } from './compile-tool.ts'
+import type { CompiledTool } from '../compiled-primitive.ts'
+import { compileTool } from './compile-tool.ts'
 
 export const CONTINUE_TOOL = 'continue_call'
 

@@ -3,6 +3,7 @@
 
 import type { OutputContents } from '../../../platform/author/define-resource.ts'
 import { BYTES_TYPE, isMediaType, TEXT_TYPE } from '../../../base/media-types.ts'
+import { isBase64, toBase64 } from '../../../platform/protocol/base64.ts'
 import type {
   ContentBlock, Meta, PromptMessage, ResourceContents
 } from '../../../platform/protocol/content.ts'
@@ -13,7 +14,6 @@ import { checkOfOutput } from '../../../platform/schema/reader.ts'
 import { Type } from '../../../platform/schema/type.ts'
 import { annotationMembers } from '../definitions/definition-shapes.ts'
 import { toUri } from '../resources/uri.ts'
-import { isBase64, toBase64 } from './base64.ts'
 import { ContractError } from './result-json.ts'
 
 const meta = { _meta: Type.Optional(Type.Record(Type.Unknown())) }

@@ -3,9 +3,9 @@
 
 import type { ResourceOutput } from '../../../platform/author/define-resource.ts'
 import { BYTES_TYPE, TEXT_TYPE } from '../../../base/media-types.ts'
+import { toBase64 } from '../../../platform/protocol/base64.ts'
 import type { Meta, ResourceContents } from '../../../platform/protocol/content.ts'
 import type { CacheHints } from '../../../platform/protocol/primitives.ts'
-import { toBase64 } from './base64.ts'
 import { checkContents, checkMeta } from './content-checks.ts'
 import { hasLargeText, toLargeListJson, toListJson, toResourceJson } from './content-json.ts'
 import type { JsonText } from './large-json.ts'

@@ -5,7 +5,7 @@ import { posix } from 'node:path'
 import { BYTES_TYPE, mediaTypeOfName } from '../../../base/media-types.ts'
 import { messageOf } from '../../../base/words.ts'
 import { DATA_SOURCE, type AppCsp } from '../../../platform/protocol/apps.ts'
-import { toBase64 } from '../../compiled/results/base64.ts'
+import { toBase64 } from '../../../platform/protocol/base64.ts'
 import { readBytes } from '../files/file-contents.ts'
 import type { FolderFile } from '../files/folder-files.ts'
 

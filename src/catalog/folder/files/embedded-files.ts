@@ -2,8 +2,8 @@
 
 import { posix } from 'node:path'
 import type { OutputContents } from '../../../platform/author/define-resource.ts'
+import { toBase64 } from '../../../platform/protocol/base64.ts'
 import type { Annotations, ContentBlock } from '../../../platform/protocol/content.ts'
-import { toBase64 } from '../../compiled/results/base64.ts'
 
 /** A plain file, as a prompt embeds it. */
 export interface EmbeddableFile {

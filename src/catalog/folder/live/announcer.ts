@@ -2,8 +2,8 @@
 
 import type { Broadcast } from '../../../platform/store/changes/broadcast.ts'
 import type { ChangeEvent } from '../../../platform/store/changes/change-event.ts'
-import type { CatalogChange } from '../../compiled/catalog-change.ts'
-import type { ListChange } from '../../compiled/lists/list-changes.ts'
+import type { CatalogChange } from './catalog-change.ts'
+import type { ListChange } from './list-changes.ts'
 import { yieldToRequests } from '../../../base/turns.ts'
 
 /** In one event: an event is one message between replicas. */

@@ -1,7 +1,7 @@
 // What a load says in the log: which files it passes over, and which primitives need scopes.
 
 import type { WhenMissing } from '../../../platform/author/common-options.ts'
-import type { CatalogChange } from '../../compiled/catalog-change.ts'
+import type { CatalogChange } from './catalog-change.ts'
 import type { PassedOver } from '../../compiled/contents.ts'
 import type { DependencyLog } from '../../compiled/dependencies/opened-dependency.ts'
 import type { Snapshot } from '../../compiled/snapshot.ts'

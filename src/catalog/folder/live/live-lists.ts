@@ -4,10 +4,10 @@
 import { createThrottle } from '../../../base/throttle.ts'
 import { clock } from '../../../base/time.ts'
 import type { Broadcast } from '../../../platform/store/changes/broadcast.ts'
-import { findCatalogChange } from '../../compiled/catalog-change.ts'
+import { findCatalogChange } from './catalog-change.ts'
 import type { Catalog } from '../../compiled/catalog.ts'
 import type { Listing, ListingOptions } from '../../compiled/lists/listings.ts'
-import { relist } from '../../compiled/lists/relist.ts'
+import { relist } from './relist.ts'
 import type { Announcer } from './announcer.ts'
 import { namesOfLists, type CatalogLog } from './catalog-log.ts'
 

@@ -4,7 +4,7 @@ import { runInTurns, visitAll, type OfferTurn, type Stepwise } from '../../../ba
 import type { LoadedCatalog } from '../../compiled/catalog.ts'
 import type { CompiledPrimitive } from '../../compiled/compiled-primitive.ts'
 import type { CatalogContents } from '../../compiled/contents.ts'
-import { findChangedSpan } from '../../compiled/lists/changed-span.ts'
+import { findChangedSpan } from './changed-span.ts'
 import type { Snapshot } from '../../compiled/snapshot.ts'
 import { clipNames } from './catalog-log.ts'
 

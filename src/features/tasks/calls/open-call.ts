@@ -1,7 +1,7 @@
 // Decides how a call of a tool goes on after its answer: as a task of its client, or continued by its model.
 
 import { ToolError } from '../../../platform/author/tool-error.ts'
-import type { TaskRule } from '../../../catalog/compiled/definitions/compile-tool.ts'
+import type { TaskRule } from '../../../catalog/compiled/compiled-primitive.ts'
 import { findMissingCapabilities, type ClientCapabilities } from '../../../platform/protocol/capabilities.ts'
 import { hasTasks } from '../../../platform/protocol/revisions.ts'
 import { TASKS_CAPABILITY } from '../../../platform/protocol/tasks.ts'

@@ -2,7 +2,7 @@
 
 import type { Principal } from '../../../platform/access/principal.ts'
 import type { KeptTokensByName } from '../../../request/pipeline/seams.ts'
-import type { CompiledTool } from '../../../catalog/compiled/definitions/compile-tool.ts'
+import type { CompiledTool } from '../../../catalog/compiled/compiled-primitive.ts'
 import type { Sender } from '../../../platform/limits/holder.ts'
 import type { ClientCapabilities } from '../../../platform/protocol/capabilities.ts'
 import type { Implementation } from '../../../platform/protocol/primitives.ts'

@@ -1,7 +1,7 @@
 // Hands tasks over to the replicas that have their code: those of tools with `onDeploy: 'fail'` whose code
 // has changed here. Each look that leaves such a task offers it. A replica with its code takes it at once.
 
-import type { CompiledTool } from '../../../catalog/compiled/definitions/compile-tool.ts'
+import type { CompiledTool } from '../../../catalog/compiled/compiled-primitive.ts'
 import type { Snapshot } from '../../../catalog/compiled/snapshot.ts'
 import { clock } from '../../../base/time.ts'
 import type { Broadcast } from '../../../platform/store/changes/broadcast.ts'

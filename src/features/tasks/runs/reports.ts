@@ -1,7 +1,7 @@
 // What the log, the metrics and operators learn of tasks: which this replica leaves to others, which lost
 // their replica, which go on in changed code, and which were undone.
 
-import type { CompiledTool } from '../../../catalog/compiled/definitions/compile-tool.ts'
+import type { CompiledTool } from '../../../catalog/compiled/compiled-primitive.ts'
 import type { RequestLog } from '../../../request/pipeline/caller.ts'
 import type { TaskRecord } from '../records/record.ts'
 import type { TaskKey } from '../records/records.ts'

@@ -1,21 +1,21 @@
 // Finds and reads the resources of a catalog: for `resources/read`, for handlers that need a resource, and
 // for links to its files.
 
-import type { ReadContext } from '../../../platform/author/context.ts'
-import type { ResourceOutput } from '../../../platform/author/define-resource.ts'
-import { isHandleError } from '../../../platform/author/handles.ts'
-import { ToolError } from '../../../platform/author/tool-error.ts'
-import { BYTES_TYPE } from '../../../base/media-types.ts'
-import type { ResourceContents, ResourceLink } from '../../../platform/protocol/content.ts'
+import type { ReadContext } from '../../platform/author/context.ts'
+import type { ResourceOutput } from '../../platform/author/define-resource.ts'
+import { isHandleError } from '../../platform/author/handles.ts'
+import { ToolError } from '../../platform/author/tool-error.ts'
+import { BYTES_TYPE } from '../../base/media-types.ts'
+import type { ResourceContents, ResourceLink } from '../../platform/protocol/content.ts'
 import {
   ProtocolError, resourceNotFound, ResourceNotFound, ResourceTooLarge
-} from '../../../platform/protocol/errors.ts'
-import type { Resource, ResourceTemplate } from '../../../platform/protocol/primitives.ts'
-import type { FileBytes, OpenedBytes } from '../contents.ts'
-import { toContents } from '../results/read-result.ts'
-import type { Snapshot } from '../snapshot.ts'
-import type { View } from '../view.ts'
-import type { ResourceMatch } from './resource-lookup.ts'
+} from '../../platform/protocol/errors.ts'
+import type { Resource, ResourceTemplate } from '../../platform/protocol/primitives.ts'
+import type { FileBytes, OpenedBytes } from '../../catalog/compiled/contents.ts'
+import { toContents } from '../../catalog/compiled/results/read-result.ts'
+import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
+import type { View } from '../../catalog/compiled/view.ts'
+import type { ResourceMatch } from '../../catalog/compiled/resources/resource-lookup.ts'
 
 /**
  * Throws ResourceNotFound for a resource that the caller does not see, and InsufficientScope for one that the

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { isBase64, toBase64 } from '../../../src/catalog/compiled/results/base64.ts'
+import { isBase64, toBase64 } from '../../../src/platform/protocol/base64.ts'
 
 t.test('accepts what is base64, and nothing else (134, 151)', async (t) => {
   for (const text of ['', 'AA==', 'AAA=', 'AAAA', 'AB==', 'a+/9']) t.ok(isBase64(text), text)

@@ -1,10 +1,10 @@
 // The groups that the callers with open streams belong to.
 
 import { LRUCache } from 'lru-cache'
-import type { Principal, ScopeGroup } from '../../../platform/access/principal.ts'
-import type { Catalog } from '../catalog.ts'
-import { toScopesKey } from './access-rule.ts'
-import { holdsScope } from './scope-hierarchy.ts'
+import type { Principal, ScopeGroup } from '../../platform/access/principal.ts'
+import type { Catalog } from '../../catalog/compiled/catalog.ts'
+import { toScopesKey } from '../../catalog/compiled/scopes/access-rule.ts'
+import { holdsScope } from '../../catalog/compiled/scopes/scope-hierarchy.ts'
 
 export interface ScopeGroups {
   /** Returns the same object for callers with the same scopes, so that their streams share decisions. */

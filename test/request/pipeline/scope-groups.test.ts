@@ -1,6 +1,6 @@
 import t from 'tap'
 import { toScopesKey } from '../../../src/catalog/compiled/scopes/access-rule.ts'
-import { createScopeGroups } from '../../../src/catalog/compiled/scopes/scope-groups.ts'
+import { createScopeGroups } from '../../../src/request/pipeline/scope-groups.ts'
 import { createCatalog } from '../../../src/catalog/compiled/catalog.ts'
 import { writeCatalog } from '../../helpers/catalog-folder.ts'
 import { loadSnapshot } from '../../helpers/load-catalog.ts'

@@ -2,10 +2,10 @@
 
 import { runInTurns, visitAll, type OfferTurn, type Stepwise } from '../../../base/turns.ts'
 import { LIST_NAMES, type ListName } from '../../../platform/protocol/notifications.ts'
-import { indexByKey, type CompiledPrimitive } from '../compiled-primitive.ts'
-import { toScopesKey, toWaysKey, waysToSee } from '../scopes/access-rule.ts'
-import type { ScopeHierarchy } from '../scopes/scope-hierarchy.ts'
-import type { Snapshot } from '../snapshot.ts'
+import { indexByKey, type CompiledPrimitive } from '../../compiled/compiled-primitive.ts'
+import { toScopesKey, toWaysKey, waysToSee } from '../../compiled/scopes/access-rule.ts'
+import type { ScopeHierarchy } from '../../compiled/scopes/scope-hierarchy.ts'
+import type { Snapshot } from '../../compiled/snapshot.ts'
 import { findChangedSpan } from './changed-span.ts'
 
 export interface ListChange {

@@ -3,10 +3,12 @@
 import { runInTurns, type Stepwise } from '../../../base/turns.ts'
 import {
   compareListOrder, findDuplicates, type Compiled, type CompiledPrimitive
-} from '../compiled-primitive.ts'
-import type { Problem } from '../problem.ts'
-import { createSnapshot, toCatalogVersion, type Snapshot } from '../snapshot.ts'
-import { locateEntries, makeListings, type Listing, type ListingOptions } from './listings.ts'
+} from '../../compiled/compiled-primitive.ts'
+import type { Problem } from '../../compiled/problem.ts'
+import { createSnapshot, toCatalogVersion, type Snapshot } from '../../compiled/snapshot.ts'
+import {
+  locateEntries, makeListings, type Listing, type ListingOptions
+} from '../../compiled/lists/listings.ts'
 
 export interface Relisted {
   /** The one from before, if its lists are still right. */

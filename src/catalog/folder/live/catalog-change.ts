@@ -1,8 +1,8 @@
 // What clients are told of after a replacement of the catalog.
 
-import type { OfferTurn } from '../../base/turns.ts'
-import { findListChanges, type ListChange } from './lists/list-changes.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { OfferTurn } from '../../../base/turns.ts'
+import { findListChanges, type ListChange } from './list-changes.ts'
+import type { Snapshot } from '../../compiled/snapshot.ts'
 
 export interface CatalogChange {
   readonly lists: readonly ListChange[]
