@@ -115,9 +115,17 @@ export class Group {
     // The process broke off.
     const end = answer === undefined ? (await this.#ended).end : 'failed'
     const output = readFileSync(log).subarray(offset).toString('utf8')
-    const result = answer ?? { ...NONE, failed: 1, seconds: (Date.now() - begin) / 1000 }
+    const result = answer ?? {
+      ...NONE, failed: Math.max(this.#countOtherFailures(), 1), seconds: (Date.now() - begin) / 1000
+    }
     this.#failed += result.failed
     return { ...result, file, output, end }
+  }
+
+  /** Counts the failures that belong to no file that has ended. */
+  #countOtherFailures () {
+    const all = readCounts(readFileSync(this.#options.log, 'utf8'))?.failed ?? 0
+    return Math.max(all - this.#failed, 0)
   }
 
   /** Ends the process. Resolves to a failure if its files left something behind that failed. */
@@ -128,7 +136,7 @@ export class Group {
     const { exitCode, end } = await this.#ended
     clearTimeout(timer)
     const output = readFileSync(log, 'utf8')
-    const failed = Math.max((readCounts(output)?.failed ?? 0) - this.#failed, 0)
+    const failed = this.#countOtherFailures()
     if (failed === 0 && (exitCode === 0 || this.#failed > 0)) return []
     return [{ ...NONE, file: 'what files left behind', output, end, seconds: 0, failed: Math.max(failed, 1) }]
   }

@@ -46,6 +46,12 @@ const folder = t.testdir({
     t.test('follows', async (t) => {
       t.equal(shared.starts, process.env.STARTS === undefined ? 1 : 2)
     })`,
+  'ends.test.ts': `import t from 'tap'
+    t.test('a part', async (t) => {
+      t.fail('one')
+      t.fail('two')
+      process.exit(1)
+    })`,
   'late.test.ts': `import t from 'tap'
     t.pass()
     setTimeout(() => { throw new Error('too late') }, 50)`,
@@ -189,6 +195,9 @@ t.test('tells of a file that ends its process, and of what files leave behind', 
   t.match(await dead.run(...toPaths(['dies.test.ts']) as [string]), { passed: 0, failed: 1, end: 'SIGKILL' })
   t.ok(dead.isFull, 'it runs no other file')
   t.strictSame(await dead.end(), [])
+  const ended = openGroup()
+  t.match(await ended.run(...toPaths(['ends.test.ts']) as [string]), { failed: Number, end: 'exit code 1' })
+  t.strictSame(await ended.end(), [], 'its failures are counted once')
   const group = openGroup()
   t.match(await group.run(...toPaths(['late.test.ts']) as [string]), { passed: 1, failed: 0 })
   t.match(await group.end(), [{ failed: 1, output: /too late/ }])
