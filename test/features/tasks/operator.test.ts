@@ -320,7 +320,8 @@ t.test('tasks of a catalog without tools for tasks expire, and their entries are
 
 t.test('a hundred thousand tasks are listed in pages of a second, and stall nobody', async (t) => {
   const world = openWorld(async () => 'done', { isRequired: true, scopes: [] })
-  const { call, tasks: { operator } } = world.openReplica('only')
+  const { call, kill, tasks: { operator } } = world.openReplica('only')
+  t.teardown(kill)
   for (let count = 0; count < 100_000; count++) {
     await world.dueTimes.set(`tasks-anonymous/task_${String(count).padStart(22, '0')}`, 3_600_000, 0)
   }
