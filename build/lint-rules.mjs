@@ -2,7 +2,7 @@
 
 /** A reader has to look up what these stand for: a local is a noun of the domain. */
 const PRONOUNS = new Set([
-  'anything', 'both', 'each', 'it', 'more', 'most', 'one', 'ones', 'other', 'others', 'own', 'rest', 'some',
+  'anything', 'both', 'each', 'more', 'most', 'one', 'ones', 'other', 'others', 'own', 'rest', 'some',
   'something', 'such', 'these', 'they', 'thing', 'things', 'those', 'what', 'whole',
   'asked', 'begun', 'chosen', 'found', 'given', 'gone', 'held', 'kept', 'known', 'made', 'meant', 'met',
   'needed', 'opened', 'said', 'seen', 'sent', 'shown', 'taken', 'told', 'wanted'

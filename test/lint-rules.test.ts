@@ -30,7 +30,7 @@ const BAD_NAMES = [
   'class Reader { read (what) {} }',
   'interface Reader { read (what: string): void }',
   'type Read = (what: string) => void',
-  'try { run() } catch (it) {}',
+  'try { run() } catch (what) {}',
   'const IS_HELD = -3',
   'const MAY_CUT = /cut/',
   'const HAS_PORT = new Set()',

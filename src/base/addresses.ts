@@ -33,7 +33,7 @@ export function isInside (host: string): boolean {
   if (/(?:^|\.)localhost\.?$/.test(host)) return true
   const address = withoutBrackets(host)
   if (isIP(address) === 0) return false
-  return [address, ...embeddedIn(address)].some((one) => has(INSIDE, one))
+  return [address, ...embeddedIn(address)].some((candidate) => has(INSIDE, candidate))
 }
 
 /** Addresses that belong to no server on the internet, beside those inside: RFC 6890 and its updates. */
@@ -64,8 +64,8 @@ export function isReachable (host: string, allowPrivate: boolean): boolean {
   const address = withoutBrackets(host)
   if (isIP(address) === 0) return true
   const embedded = embeddedIn(address)
-  if (has(TRANSLATED, address)) return embedded.every((one) => isReachable(one, allowPrivate))
-  if (has(NEVER, address) || embedded.some((one) => has(NEVER, one))) return false
+  if (has(TRANSLATED, address)) return embedded.every((candidate) => isReachable(candidate, allowPrivate))
+  if (has(NEVER, address) || embedded.some((candidate) => has(NEVER, candidate))) return false
   return allowPrivate || !(has(INSIDE, address) || has(RESERVED, address))
 }
 
@@ -95,7 +95,7 @@ function embeddedIn (address: string): string[] {
   const bytes = toGroups(address).flatMap(toBytes)
   const mask = has(TEREDO, address) ? 255 : 0
   const embedded = places.map((place) => place.map((at) => (bytes[at] ?? 0) ^ (at > 11 ? mask : 0)).join('.'))
-  return has(TRANSLATED, address) ? embedded : embedded.filter((one) => !has(ZEROS, one))
+  return has(TRANSLATED, address) ? embedded : embedded.filter((candidate) => !has(ZEROS, candidate))
 }
 
 /** Returns the eight groups of an IPv6 address. The URL parser writes an address in one way only. */

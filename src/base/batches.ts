@@ -9,13 +9,13 @@ const MAX_MS = 8
 
 export interface Batches<T> {
   /** Asks for the work on a thing. It is done once for a thing that is added again while it waits. */
-  add (thing: T): void
+  add (item: T): void
   /** Drops the thing if it waits. */
-  delete (thing: T): void
+  delete (item: T): void
 }
 
 /** @param work on one thing, in the order in which things were added, in a later turn. Must not throw. */
-export function createBatches<T> (work: (thing: T) => void): Batches<T> {
+export function createBatches<T> (work: (item: T) => void): Batches<T> {
   const waiting = new Set<T>()
   let isScheduled = false
 
@@ -32,18 +32,18 @@ export function createBatches<T> (work: (thing: T) => void): Batches<T> {
   function workOff (): void {
     const endsAt = clock.monotonic() + MAX_MS
     let left = MAX_THINGS
-    for (const thing of waiting) {
-      waiting.delete(thing)
-      work(thing)
+    for (const item of waiting) {
+      waiting.delete(item)
+      work(item)
       if (--left === 0 || clock.monotonic() >= endsAt) return
     }
   }
 
   return {
-    add (thing) {
-      waiting.add(thing)
+    add (item) {
+      waiting.add(item)
       schedule()
     },
-    delete (thing) { waiting.delete(thing) }
+    delete (item) { waiting.delete(item) }
   }
 }

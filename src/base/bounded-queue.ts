@@ -35,10 +35,10 @@ export class BoundedQueue<T> implements Iterable<readonly [item: T, since: numbe
    */
   add (item: T, since = this.#options.now()): boolean {
     if (this.size >= this.#options.maxSize) return false
-    const later = since < this.#latest ? [...this].filter(([, begun]) => begun > since) : []
-    for (const [other] of later) this.#waits.delete(other)
+    const later = since < this.#latest ? [...this].filter(([, startedAt]) => startedAt > since) : []
+    for (const [waiter] of later) this.#waits.delete(waiter)
     this.#waits.set(item, since)
-    for (const [other, begun] of later) this.#waits.set(other, begun)
+    for (const [waiter, startedAt] of later) this.#waits.set(waiter, startedAt)
     this.#latest = Math.max(this.#latest, since)
     this.#watch()
     return true

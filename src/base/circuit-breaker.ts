@@ -75,15 +75,15 @@ export class CircuitBreaker {
   }
 
   /** A probe that fails prolongs nothing: its holder waits, and other holders take their own turns. */
-  fail (holder: string, { error, witness, most, isOwn }: Failure): void {
+  fail (holder: string, { error, witness, most: maxCount, isOwn }: Failure): void {
     if (isOwn) this.#failOwn(holder, error)
     if (this.#outage !== undefined) {
       this.#outage.error = error
       return
     }
     const count = this.#counts.get(witness) ?? 0
-    if (count < most) this.#counts.set(witness, count + 1)
-    const sum = [...this.#counts.values()].reduce((total, one) => total + one, 0)
+    if (count < maxCount) this.#counts.set(witness, count + 1)
+    const sum = [...this.#counts.values()].reduce((total, count) => total + count, 0)
     if (sum < this.#options.failures) return
     this.#outage = new Outage(error, this.#options)
     this.#counts.clear()
@@ -145,9 +145,9 @@ class Outage {
   begin (holder: string, now: number): () => void {
     const { cooldownMs, maxHolders } = this.#options
     this.#turns.delete(holder)
-    for (const [other, from] of this.#turns) {
+    for (const [waiter, from] of this.#turns) {
       if (from > now && this.#turns.size < maxHolders) break
-      this.#turns.delete(other)
+      this.#turns.delete(waiter)
     }
     this.#turns.set(holder, now + cooldownMs)
     const probe = { until: now + cooldownMs / PROBE_PART }

@@ -70,16 +70,16 @@ const NAMED_TYPES: ReadonlyMap<string, string> = new Map([
 ])
 
 const typeByExtension: ReadonlyMap<string, string> = new Map(
-  Object.entries(SOURCE_TYPES).flatMap(([type, extensions]) => extensions.map((one) => [one, type]))
+  Object.entries(SOURCE_TYPES).flatMap(([type, extensions]) => extensions.map((ending) => [ending, type]))
 )
 
 /** Returns the type of a file. `undefined` when the name has none. */
 export function mediaTypeOfName (path: string): string | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
-  const extension = name.slice(name.lastIndexOf('.') + 1)
+  const ending = name.slice(name.lastIndexOf('.') + 1)
   // The library takes a name without a dot for an extension, unless it has a folder.
   return NAMED_TYPES.get(name) ??
-    (extension === name ? undefined : typeByExtension.get(extension)) ??
+    (ending === name ? undefined : typeByExtension.get(ending)) ??
     mime.getType(`./${name}`) ?? undefined
 }
 

@@ -10,14 +10,14 @@ const MIN_LIKENESS = 0.5
  * At most three of the names, the most similar first. Case, hyphens and underscores do not matter.
  * @param mayName whether a name may be among them.
  */
-export type FindNearestNames = (wanted: string, mayName: (name: string) => boolean) => string[]
+export type FindNearestNames = (name: string, mayName: (name: string) => boolean) => string[]
 
 /** The first call indexes the names. A service that is only called correctly never needs the index. */
 export function createNearestNames (names: Iterable<string>): FindNearestNames {
   let find: FindNearestNames | undefined
-  return (wanted, mayName) => {
+  return (name, mayName) => {
     find ??= indexNames([...names])
-    return find(wanted, mayName)
+    return find(name, mayName)
   }
 }
 
@@ -33,8 +33,8 @@ function indexNames (names: readonly string[]): FindNearestNames {
     }
     return pairs.size
   })
-  return (wanted, mayName) => {
-    const pairs = toPairs(wanted.slice(0, MAX_COMPARED_LENGTH))
+  return (query, mayName) => {
+    const pairs = toPairs(query.slice(0, MAX_COMPARED_LENGTH))
     const shared = new Map<number, number>()
     for (const index of [...pairs].flatMap((pair) => byPair.get(pair) ?? [])) {
       shared.set(index, (shared.get(index) ?? 0) + 1)
@@ -43,7 +43,7 @@ function indexNames (names: readonly string[]): FindNearestNames {
       const name = names[index] ?? ''
       /** The Sørensen–Dice coefficient, from 0 to 1. */
       const likeness = 2 * count / (pairs.size + (sizes[index] ?? 0))
-      return { name, likeness: Math.max(likeness, likenessOfAbbreviation(wanted, name)) }
+      return { name, likeness: Math.max(likeness, likenessOfAbbreviation(query, name)) }
     })
       .filter(({ name, likeness }) => likeness >= MIN_LIKENESS && mayName(name))
       .sort((a, b) => b.likeness - a.likeness)

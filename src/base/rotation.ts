@@ -8,15 +8,15 @@ export interface Rotation {
 
 /**
  * Each turn of the event loop begins one piece: requests are served between two, however many callers wait.
- * @param most how many pieces run at once: work may wait for a store.
+ * @param maxRunning how many pieces run at once: work may wait for a store.
  */
-export function createRotation (most: number): Rotation {
+export function createRotation (maxRunning: number): Rotation {
   /** The pieces that wait. The caller whose turn is next comes first. */
   const waiting = new Map<string, Array<() => void>>()
   let [running, isScheduled] = [0, false]
 
   function schedule (): void {
-    if (isScheduled || running >= most || waiting.size === 0) return
+    if (isScheduled || running >= maxRunning || waiting.size === 0) return
     isScheduled = true
     setImmediate(beginNext)
   }

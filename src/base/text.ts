@@ -32,12 +32,12 @@ export function cut (text: string, maxLength: number): string {
 
 /** Yields parts that together are the text, each as `cut` makes it. An empty text is one part. */
 export function * partsOf (text: string, maxLength: number): Generator<string, void, undefined> {
-  let rest = text
+  let remainder = text
   do {
-    const part = cut(rest, maxLength)
+    const part = cut(remainder, maxLength)
     yield part
-    rest = rest.slice(part.length)
-  } while (rest !== '')
+    remainder = remainder.slice(part.length)
+  } while (remainder !== '')
 }
 
 function boundaryBefore (text: string, at: number): number {

@@ -58,12 +58,12 @@ const OBEYED = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\
 
 /** Makes a text of others safe for a terminal. Its lines and tabs stay. */
 export function toPlainLines (text: string): string {
-  return text.replaceAll('\r\n', '\n').replaceAll(OBEYED, (one) => one === '\n' || one === '\t' ? one : ' ')
+  return text.replaceAll('\r\n', '\n').replaceAll(OBEYED, (c) => c === '\n' || c === '\t' ? c : ' ')
 }
 
 /** Makes JSON safe for a terminal, and keeps its well-formed values. @param json indented, or on one line. */
 export function toPlainJson (json: string): string {
-  return toWellFormedJson(json).replaceAll(OBEYED, (one) => (
-    one === '\n' ? one : `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return toWellFormedJson(json).replaceAll(OBEYED, (mark) => (
+    mark === '\n' ? mark : `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`
   ))
 }

@@ -20,12 +20,12 @@ export function findAlike (descriptions: readonly string[]): Array<number | unde
       const earlier = byRareWord.get(word) ?? []
       byRareWord.set(word, earlier)
       const left = words.size - position
-      for (const other of earlier) {
-        if (other.index >= first) break
-        const most = Math.min(left, other.left)
-        if (toLikeness(most, words.size, other.words.size) < ALIKE || compared.has(other.index)) continue
-        compared.add(other.index)
-        if (likeness(words, other.words) >= ALIKE) first = other.index
+      for (const use of earlier) {
+        if (use.index >= first) break
+        const maxCommon = Math.min(left, use.left)
+        if (toLikeness(maxCommon, words.size, use.words.size) < ALIKE || compared.has(use.index)) continue
+        compared.add(use.index)
+        if (likeness(words, use.words) >= ALIKE) first = use.index
       }
       earlier.push({ index, words, left })
     }
@@ -60,10 +60,10 @@ function toWords (text: string): ReadonlySet<string> {
 }
 
 /** Words that both have, of the words that one of them has. */
-function likeness (one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+function likeness (left: ReadonlySet<string>, right: ReadonlySet<string>): number {
   let common = 0
-  for (const word of one) if (other.has(word)) common++
-  return toLikeness(common, one.size, other.size)
+  for (const word of left) if (right.has(word)) common++
+  return toLikeness(common, left.size, right.size)
 }
 
 const toLikeness = (common: number, size: number, otherSize: number) => common / (size + otherSize - common)

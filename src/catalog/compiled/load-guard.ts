@@ -45,7 +45,7 @@ export function createLoadGuard (): LoadGuard {
       } catch (error) {
         hasRefused = true
         if (!(error instanceof CatalogError)) throw error
-        throw new CatalogError([...error.problems, ...current.errors.map((one) => toProblem(catalog, one))])
+        throw new CatalogError([...error.problems, ...current.errors.map((err) => toProblem(catalog, err))])
       } finally {
         // In Node 20 and 22 every promise of the process is slower while the storage is in use. Code of a
         // refused load can throw at any time.

@@ -56,7 +56,7 @@ export function findDefinitionLine (
 ): number | undefined {
   const quoted = ['\'', '"', '`'].map((quote) => `${quote}${value}${quote}`)
   const index = text.split('\n').findIndex(
-    (line) => members.test(line) && quoted.some((one) => line.includes(one))
+    (line) => members.test(line) && quoted.some((spelling) => line.includes(spelling))
   )
   return index === -1 ? undefined : index + 1
 }

@@ -84,30 +84,30 @@ function compareTasks (
   { task: before }: OfferedPrimitive, { task: after, scopes }: OfferedPrimitive, describe: Describe
 ): void {
   if (before === undefined || scopes === undefined || before.fingerprint === after?.fingerprint) return
-  const [what, isResumed] = after === undefined
+  const [change, isResumed] = after === undefined
     ? ['no longer begins tasks, and has other code', true]
     : ['has other code', after.mayGoOnChanged]
-  describe(false, `${what}: running tasks ${isResumed ? 'go on in it' : "fail, by onDeploy: 'fail'"}`)
+  describe(false, `${change}: running tasks ${isResumed ? 'go on in it' : "fail, by onDeploy: 'fail'"}`)
 }
 
-function describeInput ({ place, kind, what }: Narrowing): string {
+function describeInput ({ place, kind, what: change }: Narrowing): string {
   const at = place === '' ? 'arguments: ' : `argument ${place}: `
   switch (kind) {
-    case 'required': return `${at}${what} is newly required`
-    case 'removed': return `${at}${what} is gone`
-    case 'bound': return `${at}has the narrower limit ${what}`
-    case 'incomparable': return `${at}${what} has changed, and cannot be compared`
-    default: return `${at}no longer accepts ${what}`
+    case 'required': return `${at}${change} is newly required`
+    case 'removed': return `${at}${change} is gone`
+    case 'bound': return `${at}has the narrower limit ${change}`
+    case 'incomparable': return `${at}${change} has changed, and cannot be compared`
+    default: return `${at}no longer accepts ${change}`
   }
 }
 
-function describeOutput ({ place, kind, what }: Narrowing): string {
+function describeOutput ({ place, kind, what: change }: Narrowing): string {
   const at = place === '' ? 'results: ' : `result ${place}: `
   switch (kind) {
-    case 'required': return `${at}${what} may be missing`
-    case 'bound': return `${at}may be outside ${what}`
-    case 'incomparable': return `${at}${what} has changed, and cannot be compared`
-    default: return `${at}may now have ${what}`
+    case 'required': return `${at}${change} may be missing`
+    case 'bound': return `${at}may be outside ${change}`
+    case 'incomparable': return `${at}${change} has changed, and cannot be compared`
+    default: return `${at}may now have ${change}`
   }
 }
 

@@ -37,7 +37,7 @@ export function findNarrowings (from: unknown, to: unknown, place = ''): Narrowi
     ...narrowedMembers(wide, to, place),
     ...to.items === undefined ? [] : findNarrowings(wide.items, to.items, `${place}[]`),
     ...OPAQUE.filter((keyword) => keyword in to && !isSame(wide[keyword], to[keyword]))
-      .map((what) => ({ place, kind: 'incomparable', what } as const))
+      .map((name) => ({ place, kind: 'incomparable', what: name } as const))
   ]
 }
 
@@ -50,8 +50,8 @@ function narrowedTypes (from: Keywords, to: Keywords, place: string): Narrowing[
 }
 
 /** The types that a schema allows. One that lists its values has no others to lose. */
-function typesOf ({ type, ...rest }: Keywords): readonly string[] {
-  if (type === undefined) return valuesOf(rest)?.map(typeOf) ?? ALL_TYPES
+function typesOf ({ type, ...keywords }: Keywords): readonly string[] {
+  if (type === undefined) return valuesOf(keywords)?.map(typeOf) ?? ALL_TYPES
   return Array.isArray(type) ? type : [String(type)]
 }
 
@@ -66,7 +66,7 @@ function narrowedValues (from: Keywords, to: Keywords, place: string): Narrowing
   if (after === undefined) return []
   const before = valuesOf(from)
   if (before === undefined) return [{ place, kind: 'values', what: `all but ${toList(after)}` }]
-  const lost = before.filter((value) => !after.some((one) => isSame(one, value)))
+  const lost = before.filter((value) => !after.some((next) => isSame(next, value)))
   return lost.length === 0 ? [] : [{ place, kind: 'values', what: toList(lost) }]
 }
 
@@ -89,8 +89,8 @@ function narrowedBounds (from: Keywords, to: Keywords, place: string): Narrowing
 
 function narrowedMembers (from: Keywords, to: Keywords, place: string): Narrowing[] {
   const [before, after] = [membersOf(from), membersOf(to)]
-  const needed = namesIn(to.required).filter((name) => !namesIn(from.required).includes(name))
-  const narrowings: Narrowing[] = needed.map((what) => ({ place, kind: 'required', what }))
+  const newlyRequired = namesIn(to.required).filter((name) => !namesIn(from.required).includes(name))
+  const narrowings: Narrowing[] = newlyRequired.map((name) => ({ place, kind: 'required', what: name }))
   for (const [name, schema] of Object.entries(before)) {
     const next = after[name]
     const at = place === '' ? name : `${place}.${name}`
@@ -116,8 +116,8 @@ function toList (values: readonly unknown[]): string {
 }
 
 /** The order of members says nothing. */
-function isSame (one: unknown, other: unknown): boolean {
-  return canonical(one) === canonical(other)
+function isSame (before: unknown, after: unknown): boolean {
+  return canonical(before) === canonical(after)
 }
 
 function canonical (value: unknown): string {

@@ -50,10 +50,10 @@ const MAX_RULE = 600
 export function ruleOf (error: unknown): string {
   const message = messageOf(error)
   if (message.startsWith(STACK_IS_FULL)) return 'is nested too deeply, or calls itself without an end'
-  const [first = '', ...rest] = message.split('\n')
+  const [first = '', ...nextLines] = message.split('\n')
   if (isSyntaxProblem(error)) return first.replace(/ at line \d+, column \d+:$/, '')
-  const end = rest.findIndex((line) => line.startsWith('Require stack:'))
-  const lines = [first, ...end === -1 ? rest : rest.slice(0, end)].map((line) => line.trim())
+  const end = nextLines.findIndex((line) => line.startsWith('Require stack:'))
+  const lines = [first, ...end === -1 ? nextLines : nextLines.slice(0, end)].map((line) => line.trim())
   return cut(lines.filter((line) => line !== '').join(' '), MAX_RULE)
 }
 

@@ -16,8 +16,8 @@ export function createSettingsReader<T extends FormatSchema> (
 ): (value: unknown) => Static<T> {
   const findProblems = createSettingsCheck(schema)
   function assertAccepted (value: unknown): asserts value is Static<T> {
-    const problems = findProblems(value)
-    if (problems.length > 0) throw new SyntaxError(`${subject}${problems.join('; ')}`)
+    const wrong = findProblems(value)
+    if (wrong.length > 0) throw new SyntaxError(`${subject}${wrong.join('; ')}`)
   }
   return (value) => {
     assertAccepted(value)
@@ -32,15 +32,15 @@ export function createSettingsCheck (schema: FormatSchema): (value: unknown) => 
     const verdict = check(value)
     if (verdict.ok) return []
     const unknown = findUnknown(schema, value, '')
-    const others = verdict.problems.filter((problem) => unknown.length === 0 || !problem.includes(NOT_KNOWN))
-    return [...unknown, ...others]
+    const wrong = verdict.problems.filter((problem) => unknown.length === 0 || !problem.includes(NOT_KNOWN))
+    return [...unknown, ...wrong]
   }
 }
 
 function findUnknown (schema: unknown, value: unknown, path: string): string[] {
   if (!isObject(schema)) return []
   if (Array.isArray(value)) {
-    return value.flatMap((one: unknown, index) => findUnknown(schema.items, one, `${path}[${index}]`))
+    return value.flatMap((item: unknown, index) => findUnknown(schema.items, item, `${path}[${index}]`))
   }
   const { properties, additionalProperties } = schema
   if (!isObject(value) || !isObject(properties)) return []
@@ -76,7 +76,7 @@ export function parsePlacedYaml (text: string): PlacedYaml {
       let node: unknown = document.contents
       let offset = 0
       for (const [, key, index] of path.matchAll(/([^.[\]]+)|\[(\d+)\]/g)) {
-        const pair = isMap(node) ? node.items.find((one) => String(one.key) === key) : undefined
+        const pair = isMap(node) ? node.items.find((item) => String(item.key) === key) : undefined
         const next: unknown = isSeq(node) ? node.items[Number(index)] : pair?.value
         const start = offsetOf(pair?.key ?? next)
         if (start === undefined) break

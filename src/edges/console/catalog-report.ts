@@ -40,9 +40,9 @@ export interface ServedFacts {
   /** All scopes that the catalog names, sorted. */
   readonly scopes: readonly string[]
   /** The scopes that bring a primitive into the lists. The key is as in `tool:search_books`. */
-  readonly scoped: { readonly [primitive: string]: readonly string[] }
+  readonly scoped: { readonly [entry: string]: readonly string[] }
   /** The file of each primitive, by the same keys. */
-  readonly files: { readonly [primitive: string]: string }
+  readonly files: { readonly [entry: string]: string }
 }
 
 export class CatalogReport implements LoadObserver {
@@ -93,9 +93,9 @@ export class CatalogReport implements LoadObserver {
 
 /** A page of thousands of pieces helps nobody, and takes seconds to show. */
 function clipAdvice (advice: readonly ReportedProblem[]): readonly ReportedProblem[] {
-  const more = advice.length - MAX_ADVICE
-  if (more <= 0) return advice
-  const message = `${counted(more, 'more piece', 'more pieces')} of advice: npx trivet check shows all`
+  const excess = advice.length - MAX_ADVICE
+  if (excess <= 0) return advice
+  const message = `${counted(excess, 'more piece', 'more pieces')} of advice: npx trivet check shows all`
   return [...advice.slice(0, MAX_ADVICE), { file: '', place: '', message }]
 }
 
@@ -107,16 +107,16 @@ function toEntry<D> (
 
 function findScopes ({ primitives, server }: Snapshot): string[] {
   const { tools, prompts, listed, templates } = primitives
-  const needed = [tools, prompts, listed, templates].flat()
+  const required = [tools, prompts, listed, templates].flat()
     .flatMap(({ scopes, seenWith = [] }) => [...scopes, ...seenWith.flat()])
-  return [...new Set([...needed, ...server.scopes.map(({ definition }) => definition.name)])].sort()
+  return [...new Set([...required, ...server.scopes.map(({ definition }) => definition.name)])].sort()
 }
 
 function findScoped ({ primitives: { tools, prompts, listed, templates } }: Snapshot): ServedFacts['scoped'] {
   const byKind = { tool: tools, prompt: prompts, resource: listed, template: templates }
-  return Object.fromEntries(Object.entries(byKind).flatMap(([kind, compiled]) => compiled.flatMap((one) => {
-    const ways = waysToSee(one)
-    return ways.some((scopes) => scopes.length === 0) ? [] : [[`${kind}:${one.key}`, ways[0] ?? []]]
+  return Object.fromEntries(Object.entries(byKind).flatMap(([kind, compiled]) => compiled.flatMap((entry) => {
+    const ways = waysToSee(entry)
+    return ways.some((scopes) => scopes.length === 0) ? [] : [[`${kind}:${entry.key}`, ways[0] ?? []]]
   })))
 }
 

@@ -64,10 +64,10 @@ export class PickedCallers implements Authenticator {
   }
 
   #read (token: string): PickedCaller {
-    const [, body = '', seal = '', ...rest] = token.split('.')
+    const [, body = '', seal = '', ...excess] = token.split('.')
     const expected = this.#sealOf(body)
-    const sent = Buffer.from(seal, 'base64url')
-    if (rest.length > 0 || sent.length !== expected.length || !timingSafeEqual(sent, expected)) {
+    const received = Buffer.from(seal, 'base64url')
+    if (excess.length > 0 || received.length !== expected.length || !timingSafeEqual(received, expected)) {
       throw new AuthenticationError('invalid_token', 'the token is of a console that has ended')
     }
     return JSON.parse(Buffer.from(body, 'base64url').toString())

@@ -10,7 +10,7 @@ export class AcceptedMedia {
 
   /** Throws a TypeError for what is no media type. */
   constructor (accept: string | readonly string[]) {
-    const types = [accept].flat().flatMap((one) => String(one).split(','))
+    const types = [accept].flat().flatMap((list) => String(list).split(','))
     this.#types = types.map((type) => essenceOf(type))
     if (types.length === 0 || !this.#types.every((type) => /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/.test(type))) {
       throw new TypeError('fetch: accept must be media types, such as application/json')
@@ -23,8 +23,8 @@ export class AcceptedMedia {
 
   has (contentType: string): boolean {
     const type = essenceOf(contentType)
-    return this.#types.some((one) => (
-      one === '*/*' || one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1)))
+    return this.#types.some((range) => (
+      range === '*/*' || range === type || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)))
     ))
   }
 }

@@ -47,11 +47,11 @@ export function createBody ({ encodings, onDrain, ...options }: AnswerBodyOption
 
 function toDecoders (encodings: readonly string[]): Transform[] {
   const makers = encodings.map((encoding) => DECODERS.get(encoding))
-  const known = makers.filter((maker) => maker !== undefined)
-  if (known.length < encodings.length || known.length > MAX_ENCODINGS) {
+  const decoders = makers.filter((maker) => maker !== undefined)
+  if (decoders.length < encodings.length || decoders.length > MAX_ENCODINGS) {
     throw new CallError('unreachable', new Error('the answer has an unknown content-encoding'))
   }
-  return known.reverse().map((make) => make())
+  return decoders.reverse().map((make) => make())
 }
 
 /** Counts the bytes, and hands them to the reader. */

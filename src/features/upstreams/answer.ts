@@ -186,7 +186,7 @@ export class UpstreamAnswer implements AnswerHandler {
 
 /** RFC 9110, section 8.4. `identity` says that nothing was done. */
 function toEncodings (header: string): string[] {
-  const names = header.toLowerCase().split(',').map((one) => one.trim())
+  const names = header.toLowerCase().split(',').map((encoding) => encoding.trim())
   return names.filter((name) => name !== '' && name !== 'identity')
 }
 
@@ -207,8 +207,8 @@ const toStatusText = (text: string) => /^[\t\x20-\x7e\x80-\xff]*$/.test(text) ? 
 function toHeaderPairs (headers: IncomingHttpHeaders): Array<[string, string]> {
   const pairs: Array<[string, string]> = []
   for (const [name, value] of Object.entries(headers)) {
-    for (const one of Array.isArray(value) ? value : [value ?? '']) {
-      pairs.push([name, /[^\0-\xff]/.test(one) ? Buffer.from(one).toString('latin1') : one])
+    for (const text of Array.isArray(value) ? value : [value ?? '']) {
+      pairs.push([name, /[^\0-\xff]/.test(text) ? Buffer.from(text).toString('latin1') : text])
     }
   }
   return pairs

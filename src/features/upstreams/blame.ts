@@ -35,8 +35,8 @@ export function findFailure (
   }
   if (code !== 'unreachable') return undefined
   if (!isOfEverybody) return answerFailure(cause, caller)
-  const most = caller.isService === true ? FAILURES : MOST_CONNECTIONS
-  return { error: cause, witness: circuitHolderOf(caller), most, isOwn: true }
+  const maxCount = caller.isService === true ? FAILURES : MOST_CONNECTIONS
+  return { error: cause, witness: circuitHolderOf(caller), most: maxCount, isOwn: true }
 }
 
 /**

@@ -84,10 +84,10 @@ function toTime (ms: number): string {
 
 export function credentialFailed (error: CredentialError): CallError {
   const { failure, message, cause } = error
-  const shown = cause === undefined
+  const withoutSecrets = cause === undefined
     ? error
     : new CredentialError(failure, message, { cause: toTransportError(cause) })
-  return new CallError('credential', shown, failure)
+  return new CallError('credential', withoutSecrets, failure)
 }
 
 /** The connection failed, or was lost: another attempt may succeed. */

@@ -72,9 +72,9 @@ interface CallHead {
 export function addCredential (
   { headers, accept, body }: CallHead, credential: Readonly<HeaderValues>, name: string
 ): HeaderValues {
-  const taken = Object.keys(credential).find((key) => Object.hasOwn(headers, key))
-  if (taken !== undefined) {
-    throw new TypeError(`fetch: the header ${taken} is set by auth of the upstream ${name}`)
+  const ownHeader = Object.keys(credential).find((key) => Object.hasOwn(headers, key))
+  if (ownHeader !== undefined) {
+    throw new TypeError(`fetch: the header ${ownHeader} is set by auth of the upstream ${name}`)
   }
   const all: HeaderValues = { ...headers, ...credential }
   all.accept ??= accept ?? '*/*'

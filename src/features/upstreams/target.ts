@@ -29,8 +29,8 @@ export function readCallTarget (base: URL, path: string, query: UpstreamInit['qu
   if (path.includes('#') || REFUSED.test(path) || ABSOLUTE.test(path) || mayLeave(before)) throw leaves(path)
   const url = new URL(path, base)
   if (!isBelow(url, base)) throw leaves(path)
-  const own = url.search.slice(1)
-  const joined = [own, search].filter((part) => part !== '').join('&')
+  const ownQuery = url.search.slice(1)
+  const joined = [ownQuery, search].filter((part) => part !== '').join('&')
   return { path: url.pathname, query: joined === '' ? '' : `?${joined}` }
 }
 
@@ -71,7 +71,7 @@ function mayLeave (path: string): boolean {
 
 /** Decodes one time. Leaves what is no encoding as it is. */
 function decode (text: string): string {
-  return text.replaceAll(/%[0-9A-Fa-f]{2}/g, (one) => String.fromCharCode(Number.parseInt(one.slice(1), 16)))
+  return text.replaceAll(/%[0-9A-Fa-f]{2}/g, (encoded) => String.fromCharCode(Number.parseInt(encoded.slice(1), 16)))
 }
 
 function tooLong (): TypeError {
@@ -95,12 +95,12 @@ function toSearch (query: NonNullable<UpstreamInit['query']>): string {
   const search = new URLSearchParams()
   let length = 0
   for (const [name, value] of Object.entries(query)) {
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (one === undefined) continue
-      if (!VALUES.has(typeof one)) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item === undefined) continue
+      if (!VALUES.has(typeof item)) {
         throw new TypeError(`fetch: ${quote(name)} in query must be a text, a number or a boolean`)
       }
-      const text = String(one)
+      const text = String(item)
       length += name.length + text.length
       if (length > MAX_LENGTH) throw tooLong()
       search.append(name, text)

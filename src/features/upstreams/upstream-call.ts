@@ -146,13 +146,13 @@ export class UpstreamCall implements CredentialCaller {
     const { name, breaker, credential, maxBytes } = this.#upstream
     const { method, body, accepted } = this.#request
     this.#throwIfOut()
-    const shown = credential.headers(this)
-    const credentialHeaders = shown instanceof Promise ? await this.#waitFor(shown) : shown
+    const reading = credential.headers(this)
+    const credentialHeaders = reading instanceof Promise ? await this.#waitFor(reading) : reading
     const head = { headers: this.#request.headers, accept: accepted?.header, body }
     const headers = addCredential(head, credentialHeaders, name)
     if (this.#span !== undefined) headers.traceparent ??= this.#span.traceparent
     // The circuit may have opened, or its one call may have begun, while the credential was made.
-    if (shown instanceof Promise) this.#throwIfOut()
+    if (reading instanceof Promise) this.#throwIfOut()
     const leave = breaker.isQuiet ? undefined : breaker.begin(circuitHolderOf(this.#caller))
     const answer = this.#answer = new UpstreamAnswer({
       isHead: method === 'HEAD', maxBytes, toReaderError: (error) => this.#toHandlerError(error)

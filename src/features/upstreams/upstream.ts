@@ -139,10 +139,10 @@ export class Upstream implements OpenUpstream, CallingUpstream {
    */
   #warnsOf (outcome: CallOutcome, caller: UpstreamCaller): boolean {
     if (outcome !== 'busy' && outcome !== 'unavailable') return true
-    const told = this.#told.get(caller) ?? new Set<CallOutcome>()
-    this.#told.set(caller, told)
-    const isFirst = !told.has(outcome)
-    told.add(outcome)
+    const outcomes = this.#told.get(caller) ?? new Set<CallOutcome>()
+    this.#told.set(caller, outcomes)
+    const isFirst = !outcomes.has(outcome)
+    outcomes.add(outcome)
     return isFirst
   }
 }

@@ -53,7 +53,7 @@ export function createUpstreams (
     onCall () {},
     get running () {
       const running: { [upstream: string]: number } = {}
-      for (const one of all) running[one.name] = (running[one.name] ?? 0) + one.running
+      for (const upstream of all) running[upstream.name] = (running[upstream.name] ?? 0) + upstream.running
       return running
     },
     async open (compiled): Promise<OpenUpstream> {

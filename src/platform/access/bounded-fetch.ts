@@ -24,9 +24,9 @@ const KEPT_HEADERS = ['content-type', 'retry-after']
 
 /** Resolves once the whole body is read. A redirect is an answer as others: it could lead anywhere. */
 export function createBoundedFetch ({ timeoutMs, maxBytes }: FetchLimits): Fetch {
-  return async (url, { method = 'GET', headers: sent = {}, body: form = null }) => {
+  return async (url, { method = 'GET', headers: requestHeaders = {}, body: form = null }) => {
     const response = await fetch(url, {
-      method, headers: sent, body: form, redirect: 'manual', signal: signalAfter(timeoutMs)
+      method, headers: requestHeaders, body: form, redirect: 'manual', signal: signalAfter(timeoutMs)
     })
     const body = await readBody(response, maxBytes)
     const headers = [...response.headers].filter(([name]) => KEPT_HEADERS.includes(name))

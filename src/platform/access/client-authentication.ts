@@ -45,8 +45,8 @@ async function toPrivateKeyJwt ({ key, alg, kid }: ClientKey): Promise<ClientAut
  * that decode them read both forms. RFC 6749, section 2.3.1.
  */
 function toBasic (secret: string): ClientAuth {
-  const encode = (text: string, kept: RegExp) =>
-    Array.from(text, (one) => kept.test(one) ? one : encodeURIComponent(one)).join('')
+  const encode = (text: string, plain: RegExp) =>
+    Array.from(text, (letter) => plain.test(letter) ? letter : encodeURIComponent(letter)).join('')
   return (_server, { client_id: id }, _body, headers) => {
     const name = encode(id, /[\x21-\x24\x26-\x2a\x2c-\x39\x3b-\x7e]/)
     headers.set('authorization', `Basic ${btoa(`${name}:${encode(secret, /[\x21-\x24\x26-\x2a\x2c-\x7e]/)}`)}`)

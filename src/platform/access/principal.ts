@@ -79,11 +79,11 @@ const ASKED_CLAIMS = ['scope', 'scp'] as const
 export function askableScopes ({ scopes, claims }: Principal): string[] {
   const all = [...scopes].filter((scope) => SCOPE_TOKEN.test(scope))
   if (claims === undefined) return all
-  const asked = new Set(ASKED_CLAIMS.flatMap((name): unknown => {
+  const requested = new Set(ASKED_CLAIMS.flatMap((name): unknown => {
     const value = claims[name]
     return typeof value === 'string' ? value.split(' ') : value
   }))
-  return all.filter((scope) => asked.has(scope))
+  return all.filter((scope) => requested.has(scope))
 }
 
 /** RFC 6749, section 3.3. */

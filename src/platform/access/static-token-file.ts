@@ -127,10 +127,10 @@ function readStaticToken (item: unknown, place: string): StaticToken {
   return { sha256, expiresAt, principal: Object.freeze({ subject, scopes, expiresAt, ...client }) }
 }
 
-function readText (item: YAMLMap, field: string, place: string, form = /./, what = 'a text'): string {
+function readText (item: YAMLMap, field: string, place: string, form = /./, expectation = 'a text'): string {
   const value = item.get(field)
   if (typeof value === 'string' && form.test(value)) return value
-  throw new Error(`${place}: ${field} must be ${what}`)
+  throw new Error(`${place}: ${field} must be ${expectation}`)
 }
 
 function readDate (item: YAMLMap, place: string): number {

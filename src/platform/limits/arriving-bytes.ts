@@ -81,10 +81,10 @@ export class ArrivingBytes {
     group.refusals.add(refuse)
     this.#refusals.add(refuse)
     return {
-      add: (more) => {
+      add: (newBytes) => {
         if (isClosed) return
-        bytes += more
-        this.#change(group, more)
+        bytes += newBytes
+        this.#change(group, newBytes)
         while (this.#total > this.#limit.max && this.#refuseOne());
       },
       complete,

@@ -57,8 +57,8 @@ function describeCallers ({ isOfAll }: CallGroup): string {
   return isOfAll ? 'all callers together' : 'one caller'
 }
 
-function describeCalls ({ tool, thing = 'call' }: CallGroup, count: number): string {
-  return `${counted(count, thing)}${tool === undefined ? '' : ` of the tool ${tool}`}`
+function describeCalls ({ tool, thing: unit = 'call' }: CallGroup, count: number): string {
+  return `${counted(count, unit)}${tool === undefined ? '' : ` of the tool ${tool}`}`
 }
 
 /** A call that runs. */

@@ -75,6 +75,6 @@ export function combineLimits (settings: CallLimits, yaml: CallLimits): CallLimi
   }
 }
 
-function lower (one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? one ?? other : Math.min(one, other)
+function lower (left: number | undefined, right: number | undefined): number | undefined {
+  return left === undefined || right === undefined ? left ?? right : Math.min(left, right)
 }

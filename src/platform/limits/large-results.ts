@@ -93,9 +93,9 @@ export class LargeResults {
    * @param size of its texts, in characters.
    */
   admit ({ subject }: LargeCall, { caller, lifetime }: LargeRequest, size: number): boolean {
-    const begun = this.#begun.get(lifetime)
-    if (begun !== undefined && begun.size >= size) {
-      begun.until = Infinity
+    const counted = this.#begun.get(lifetime)
+    if (counted !== undefined && counted.size >= size) {
+      counted.until = Infinity
       return true
     }
     this.#end(lifetime)
@@ -155,10 +155,10 @@ export class LargeResults {
   }
 
   #end (lifetime: CallLifetime): void {
-    const begun = this.#begun.get(lifetime)
-    if (begun === undefined) return
+    const counted = this.#begun.get(lifetime)
+    if (counted === undefined) return
     this.#begun.delete(lifetime)
-    begun.release()
+    counted.release()
   }
 
   /**

@@ -162,9 +162,9 @@ export class Limit {
 
   /** Words a refusal: `Too many open streams on this replica (10000). Try again later.` */
   describe (kind: HolderKind): string {
-    const { things, per, advice } = this.#row
+    const { things: noun, per, advice } = this.#row
     const remedy = kind === 'all' ? 'Try again later.' : advice
-    return `Too many ${things}${WHOSE[kind]}${PLACES[per]} (${this.shareOf(kind)}). ${remedy}`
+    return `Too many ${noun}${WHOSE[kind]}${PLACES[per]} (${this.shareOf(kind)}). ${remedy}`
   }
 
   /**

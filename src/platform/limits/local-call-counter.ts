@@ -90,8 +90,8 @@ class Window {
 
   #dropBefore (oldest: number): void {
     const over = this.#parts.findIndex((part) => part >= oldest)
-    const gone = over === -1 ? this.#parts.length : over
-    this.#parts.splice(0, gone)
-    for (const number of this.#calls.splice(0, gone)) this.#total -= number
+    const count = over === -1 ? this.#parts.length : over
+    this.#parts.splice(0, count)
+    for (const number of this.#calls.splice(0, count)) this.#total -= number
   }
 }

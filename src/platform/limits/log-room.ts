@@ -37,7 +37,7 @@ interface Group { readonly name: string, readonly streams: Set<string>, bytes: n
 
 export function createLogRoom ({ maxEvents, ttlMs, maxBytes, now }: LogRoomOptions): LogRoom {
   const limit = new Limit('loggedBytes', maxBytes)
-  const kept = new Map<string, KeptStream>()
+  const keptStreams = new Map<string, KeptStream>()
   const all: Group = { name: '', streams: new Set(), bytes: 0 }
   const groups = new Map<string, Group>()
 
@@ -50,7 +50,7 @@ export function createLogRoom ({ maxEvents, ttlMs, maxBytes, now }: LogRoomOptio
   }
 
   function keep (stream: string, entry: KeptStream): void {
-    kept.set(stream, entry)
+    keptStreams.set(stream, entry)
     for (const group of [all, entry.group]) {
       if (group === undefined) continue
       group.streams.add(stream)
@@ -59,9 +59,9 @@ export function createLogRoom ({ maxEvents, ttlMs, maxBytes, now }: LogRoomOptio
   }
 
   function forget (stream: string): Pick<KeptStream, 'events' | 'bytes'> {
-    const entry = kept.get(stream)
+    const entry = keptStreams.get(stream)
     if (entry === undefined) return { events: 0, bytes: 0 }
-    kept.delete(stream)
+    keptStreams.delete(stream)
     for (const group of [all, entry.group]) {
       group?.streams.delete(stream)
       if (group !== undefined) group.bytes -= entry.bytes
@@ -72,23 +72,23 @@ export function createLogRoom ({ maxEvents, ttlMs, maxBytes, now }: LogRoomOptio
 
   /** Forgets the oldest streams of a group until the others are within the limit. */
   function shrink (group: Group, limit: number, newest: string): string[] {
-    const gone: string[] = []
+    const names: string[] = []
     for (const stream of group.streams) {
       if (group.bytes <= limit || stream === newest) break
       forget(stream)
-      gone.push(stream)
+      names.push(stream)
     }
-    return gone
+    return names
   }
 
   function expire (): string[] {
-    const gone: string[] = []
-    for (const [stream, { expiresAt }] of kept) {
+    const names: string[] = []
+    for (const [stream, { expiresAt }] of keptStreams) {
       if (expiresAt > now()) break
       forget(stream)
-      gone.push(stream)
+      names.push(stream)
     }
-    return gone
+    return names
   }
 
   return {
@@ -107,7 +107,7 @@ export function createLogRoom ({ maxEvents, ttlMs, maxBytes, now }: LogRoomOptio
       }
       return { excess, expired }
     },
-    has (stream) { return (kept.get(stream)?.expiresAt ?? -Infinity) > now() },
+    has (stream) { return (keptStreams.get(stream)?.expiresAt ?? -Infinity) > now() },
     expire
   }
 }

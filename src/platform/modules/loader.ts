@@ -214,7 +214,7 @@ function checkFile (file: string, specifier: string, place: SourcePlace | undefi
 
 /** Node and TypeScript want the ending of a file in an import, which bundlers do without. */
 function adviceFor (file: string, specifier: string): string {
-  const ending = ['.ts', '.js', '.mts', '.mjs', '.tsx'].find((one) => existsSync(file + one))
+  const ending = ['.ts', '.js', '.mts', '.mjs', '.tsx'].find((suffix) => existsSync(file + suffix))
   return ending === undefined ? '' : `; did you mean ${JSON.stringify(specifier + ending)}?`
 }
 

@@ -191,7 +191,7 @@ export class ModuleGraph implements ModuleHost {
     link(module)
     // All are awaited together, so that concurrent starts run in the order of their calls.
     const linked = postOrder(module, ({ status }) => status === 'linked')
-    await Promise.all(linked.map((one) => one.becomeReady()))
+    await Promise.all(linked.map((member) => member.becomeReady()))
     return await evaluateInOrder(module, this.deadlineMs)
   }
 }

@@ -14,7 +14,7 @@ export function link (root: ModuleRecord): void {
   for (const module of unlinked) module.instantiate()
   const positions = new Map(unlinked.map((module, index) => [module, index]))
   for (const [index, module] of unlinked.entries()) {
-    module.bind((other) => (positions.get(other) ?? -1) >= index)
+    module.bind((target) => (positions.get(target) ?? -1) >= index)
   }
   for (const module of unlinked) module.status = 'linked'
 }

@@ -39,10 +39,10 @@ class NamespaceHandler implements ProxyHandler<Namespace> {
     return { value: read(String(key), getter), writable: true, enumerable: true, configurable: false }
   }
 
-  defineProperty (target: Namespace, key: string | symbol, wanted: PropertyDescriptor): boolean {
+  defineProperty (target: Namespace, key: string | symbol, descriptor: PropertyDescriptor): boolean {
     const current = this.getOwnPropertyDescriptor(target, key)
     return current !== undefined &&
-      Object.entries(wanted).every(
+      Object.entries(descriptor).every(
         ([field, value]) => field in current && Object.is(value, Reflect.get(current, field))
       )
   }

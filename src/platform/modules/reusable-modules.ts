@@ -78,7 +78,7 @@ function removeWritten (files: readonly FileModule[], reusable: Set<ModuleRecord
   const before = reusable.size
   const visited = new Set<ModuleRecord>()
   const waiting: ModuleRecord[] = files.filter(
-    (one) => one instanceof SourceModule && !reusable.has(one) && one.compiled.actsAtTopLevel
+    (file) => file instanceof SourceModule && !reusable.has(file) && file.compiled.actsAtTopLevel
   )
   for (let module = waiting.pop(); module !== undefined; module = waiting.pop()) {
     if (visited.has(module) || !(module instanceof SourceModule)) continue

@@ -38,9 +38,9 @@ export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaSc
   for (const { start, end } of tree.metas) edits.replace(start, end, names.meta)
   for (const { start, end } of tree.dynamicImports) edits.replace(start, end, names.load)
   for (const { start, end } of globalArguments) {
-    const whole = tree.typeofs.get(start)
-    if (whole === undefined) edits.replace(start, end, `${names.imports}.arguments`)
-    else edits.replace(whole.start, whole.end, '"undefined"')
+    const expression = tree.typeofs.get(start)
+    if (expression === undefined) edits.replace(start, end, `${names.imports}.arguments`)
+    else edits.replace(expression.start, expression.end, '"undefined"')
   }
   for (const node of program.body) {
     if (node.type === 'ExportDefaultDeclaration') rewriteDefault(node, source, edits, names)
@@ -75,7 +75,7 @@ export function rewriteModule ({ source, program, tree, mayImportTypes }: JavaSc
 type Names = ReturnType<typeof freeNames>
 
 /** Names for the code around the module. They differ from all names in the module. */
-function freeNames (taken: ReadonlySet<string>) {
+function freeNames (used: ReadonlySet<string>) {
   for (let prefix = '$'; ; prefix += '$') {
     const names = {
       imports: prefix,
@@ -85,7 +85,7 @@ function freeNames (taken: ReadonlySet<string>) {
       define: `${prefix}x`,
       hoisted: `${prefix}h`
     }
-    if (!Object.values(names).some((name) => taken.has(name))) return names
+    if (!Object.values(names).some((name) => used.has(name))) return names
   }
 }
 

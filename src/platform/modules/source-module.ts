@@ -190,11 +190,11 @@ export class SourceModule extends ModuleRecord {
     const resolution = this.#follow(target)
     if (typeof resolution === 'object') return resolution
     const { request, name } = target
-    const [from, wanted] = [JSON.stringify(request.specifier), JSON.stringify(name)]
+    const [from, exportName] = [JSON.stringify(request.specifier), JSON.stringify(name)]
     const problem = resolution === 'ambiguous'
-      ? `${from} has more than one export named ${wanted}, by "export *" of several modules; ` +
+      ? `${from} has more than one export named ${exportName}, by "export *" of several modules; ` +
         'export one of them by name'
-      : `${from} has no export named ${wanted} (if it is a type, say "import type")`
+      : `${from} has no export named ${exportName} (if it is a type, say "import type")`
     throw syntaxError(problem, this.compiled.places.get(request))
   }
 }

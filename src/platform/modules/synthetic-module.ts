@@ -70,11 +70,11 @@ function writtenNames (file: string, visited: Set<string>): string[] {
 }
 
 export function evaluateCommonJs (file: string, names: Iterable<string>): Map<string, unknown> {
-  const whole: unknown = createRequire(file)(file)
-  const hasMembers = (typeof whole === 'object' && whole !== null) || typeof whole === 'function'
+  const exported: unknown = createRequire(file)(file)
+  const hasMembers = (typeof exported === 'object' && exported !== null) || typeof exported === 'function'
   return new Map([...names].map((name) => {
-    if (name === 'default' || name === WHOLE) return [name, whole]
-    return [name, hasMembers && Object.hasOwn(whole, name) ? Reflect.get(whole, name) : undefined]
+    if (name === 'default' || name === WHOLE) return [name, exported]
+    return [name, hasMembers && Object.hasOwn(exported, name) ? Reflect.get(exported, name) : undefined]
   }))
 }
 

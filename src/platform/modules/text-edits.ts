@@ -37,8 +37,8 @@ export class TextEdits {
 
 /** Replaces each character after the first `used` ones by a space. Line ends stay. */
 function blank (text: string, used: number): string {
-  const [first = '', ...others] = text.split(/(\r\n|[\n\r\u2028\u2029])/)
-  return ' '.repeat(Math.max(0, first.length - used)) + others.map(
+  const [first = '', ...pieces] = text.split(/(\r\n|[\n\r\u2028\u2029])/)
+  return ' '.repeat(Math.max(0, first.length - used)) + pieces.map(
     (piece, index) => index % 2 === 0 ? piece : ' '.repeat(piece.length)
   ).join('')
 }

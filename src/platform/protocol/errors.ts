@@ -286,9 +286,9 @@ export const taskChanged = (difference: string) => new ProtocolError(
 )
 
 /** The replica that ran the task is gone, and the tool must not run again. */
-export const taskInterrupted = (what: string) => new ProtocolError(
+export const taskInterrupted = (cause: string) => new ProtocolError(
   INTERNAL_ERROR,
-  `${what} while the task ran, and its tool does not run again by itself. ` +
+  `${cause} while the task ran, and its tool does not run again by itself. ` +
     'It is not known how much of the work was done.'
 )
 

@@ -36,6 +36,6 @@ export interface TaskDetails {
 /** Writes the members of the JSON of a task, without braces. */
 export function toTaskMembers (task: Task, details: TaskDetails = {}): string {
   const members = JSON.stringify(task).slice(1, -1)
-  const more = Object.entries(details).filter(([, json]) => json !== undefined)
-  return members + more.map(([name, json]) => `,"${name}":${json}`).join('')
+  const extra = Object.entries(details).filter(([, json]) => json !== undefined)
+  return members + extra.map(([name, json]) => `,"${name}":${json}`).join('')
 }

@@ -64,8 +64,8 @@ export function boundKeywords (ajv: Ajv, codegen: Codegen): void {
 }
 
 /** Whether the text has more code points. Each has one or two of the units that `length` counts. */
-export function isLonger (text: string, most: number): boolean {
-  return text.length > most && (text.length > 2 * most || countCodePoints(text) > most)
+export function isLonger (text: string, max: number): boolean {
+  return text.length > max && (text.length > 2 * max || countCodePoints(text) > max)
 }
 
 export function isShorter (text: string, least: number): boolean {

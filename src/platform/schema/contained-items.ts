@@ -106,7 +106,7 @@ function checkContains (cxt: KeywordCxt, { _, Name }: Codegen): void {
   const count = gen.let('count', 0)
   const indices = isLogged ? gen.const('indices', _`[]`) : undefined
   // The problems of the first item that does not match show what was expected.
-  const shown = allErrors ? gen.let('shown', _`${errsCount}`) : undefined
+  const firstError = allErrors ? gen.let('shown', _`${errsCount}`) : undefined
   gen.forRange('i', 0, length, (index) => {
     const isMatch = gen.name('valid')
     const item = { dataProp: index, dataPropType: 0, compositeRule: true, createErrors: allErrors } as const
@@ -121,10 +121,10 @@ function checkContains (cxt: KeywordCxt, { _, Name }: Codegen): void {
     }
 
     function onFailure (): void {
-      if (shown === undefined) cxt.reset()
+      if (firstError === undefined) cxt.reset()
       else {
-        gen.if(_`${shown} === ${errsCount}`, () => gen.assign(shown, errors), () => {
-          gen.assign(errors, shown).code(_`${vErrors}.length = ${shown}`)
+        gen.if(_`${firstError} === ${errsCount}`, () => gen.assign(firstError, errors), () => {
+          gen.assign(errors, firstError).code(_`${vErrors}.length = ${firstError}`)
         })
       }
     }
@@ -132,8 +132,8 @@ function checkContains (cxt: KeywordCxt, { _, Name }: Codegen): void {
   if (indices !== undefined) gen.code(_`${logIn(cxt)}.push({ items: ${data}, indices: ${indices} })`)
   const hasFew = _`${count} < ${min}`
   const isWrong = max === undefined ? hasFew : _`${hasFew} || ${count} > ${max}`
-  cxt.failResult(isWrong, shown && (() => cxt.reset()), () => {
-    if (shown !== undefined && max !== undefined) gen.if(_`${count} > ${max}`, () => cxt.reset())
+  cxt.failResult(isWrong, firstError && (() => cxt.reset()), () => {
+    if (firstError !== undefined && max !== undefined) gen.if(_`${count} > ${max}`, () => cxt.reset())
     cxt.error()
   })
 }

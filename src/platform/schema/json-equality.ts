@@ -44,9 +44,9 @@ function checkMembership (
 
 export function createMembership (allowed: readonly unknown[]): (value: unknown) => boolean {
   const scalars = new Set(allowed.filter(isScalar))
-  const others = allowed.filter((value) => !isScalar(value))
-  const texts = new Set(others.map(toText))
-  const mostParts = Math.max(0, ...others.map((value) => countParts(value, Infinity)))
+  const composites = allowed.filter((value) => !isScalar(value))
+  const texts = new Set(composites.map(toText))
+  const mostParts = Math.max(0, ...composites.map((value) => countParts(value, Infinity)))
   return (value) => {
     if (isScalar(value)) {
       spend(costOfScalar(value))
@@ -101,15 +101,15 @@ function toPaidText (value: unknown): string {
 }
 
 /** Counts the values in a value, until there are more than `most`. */
-function countParts (value: unknown, most: number): number {
+function countParts (value: unknown, max: number): number {
   let count = 0
   const waiting = [value]
-  while (waiting.length > 0 && count <= most) {
+  while (waiting.length > 0 && count <= max) {
     const next = waiting.pop()
     count++
     if (typeof next !== 'object' || next === null) continue
     const length = Array.isArray(next) ? next.length : memberNames(next).length
-    if (count + length > most) return count + length
+    if (count + length > max) return count + length
     waiting.push(...Object.values(next))
   }
   return count

@@ -187,8 +187,8 @@ function toSchemaProblems (errors: readonly ErrorObject[], schema: JsonSchema): 
   const ofEnum = errors.filter(({ keyword }) => keyword === 'enum')
   const places = new Set(ofEnum.map(({ instancePath }) => instancePath))
   // A wrong `type` fails as one of the types, as a list of them, and as the choice between the two.
-  const others = errors.filter(({ instancePath }) => !places.has(instancePath))
-  return [...ofEnum, ...others].map(({ instancePath, message, params }) => {
+  const ofKeywords = errors.filter(({ instancePath }) => !places.has(instancePath))
+  return [...ofEnum, ...ofKeywords].map(({ instancePath, message, params }) => {
     const place = instancePath || '/'
     if (!('allowedValues' in params)) return `${place} ${message ?? 'is invalid'}`
     const value = preview(valueAt(schema, instancePath))

@@ -34,11 +34,11 @@ export function createLinearPattern (pattern: string): LinearPattern {
   // Reports an invalid pattern as authors know it.
   const { source } = new RegExp(pattern, 'u')
   try {
-    const { lookaheads, rest } = splitLookaheads(source)
+    const { lookaheads, rest: remainder } = splitLookaheads(source)
     const conditions = lookaheads.map(({ isNegative, body }) => {
       return { isNegative, compiled: compile(`^(?:${body})`) }
     })
-    const compiled = compile(rest)
+    const compiled = compile(remainder)
     return {
       toString: () => pattern,
       test: (text) => compiled.test(text) &&
@@ -52,8 +52,8 @@ export function createLinearPattern (pattern: string): LinearPattern {
 
 function compile (source: string): RE2JS {
   let isInClass = false
-  return RE2JS.compile(RE2JS.translateRegExp(source).replace(TOKEN, (token: string, ...rest: unknown[]) => {
-    const groups = Object(rest.at(-1))
+  return RE2JS.compile(RE2JS.translateRegExp(source).replace(TOKEN, (token: string, ...parts: unknown[]) => {
+    const groups = Object(parts.at(-1))
     if (groups.high !== undefined) return toCodePoint(groups.high, groups.low)
     if (groups.value !== undefined) return `\\${groups.class}{${groups.value}}`
     if (token === ']') isInClass = false
@@ -78,14 +78,14 @@ interface Lookahead { readonly isNegative: boolean, readonly body: string }
  */
 function splitLookaheads (source: string): { readonly lookaheads: Lookahead[], readonly rest: string } {
   const lookaheads: Lookahead[] = []
-  let rest = source
-  if (!source.startsWith('^') || hasAlternatives(source)) return { lookaheads, rest }
-  for (let group = /^\^\(\?[=!]/.exec(rest); group !== null; group = /^\^\(\?[=!]/.exec(rest)) {
-    const end = endOfGroup(rest, 1)
-    lookaheads.push({ isNegative: group[0].endsWith('!'), body: rest.slice(4, end - 1) })
-    rest = `^${rest.slice(end)}`
+  let parts = source
+  if (!source.startsWith('^') || hasAlternatives(source)) return { lookaheads, rest: parts }
+  for (let group = /^\^\(\?[=!]/.exec(parts); group !== null; group = /^\^\(\?[=!]/.exec(parts)) {
+    const end = endOfGroup(parts, 1)
+    lookaheads.push({ isNegative: group[0].endsWith('!'), body: parts.slice(4, end - 1) })
+    parts = `^${parts.slice(end)}`
   }
-  return { lookaheads, rest }
+  return { lookaheads, rest: parts }
 }
 
 /** Escapes, whole character classes, and the signs that structure a pattern. */

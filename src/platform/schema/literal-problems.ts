@@ -35,12 +35,12 @@ export function findLiteralProblems (root: JsonSchema, { usesDefaults, compile }
 
   function checkValue (value: unknown, schema: JsonSchema, place: string): void {
     if (matchesSimply(value, schema)) return
-    const { default: _default, examples, ...rest } = schema
+    const { default: _default, examples, ...keywords } = schema
     // A reference leads out of the part that is compiled here.
-    if (/"\$(?:dynamicR|recursiveR|r)ef":/.test(JSON.stringify(rest))) return
+    if (/"\$(?:dynamicR|recursiveR|r)ef":/.test(JSON.stringify(keywords))) return
     try {
       const dialect = root.$schema === undefined ? {} : { $schema: root.$schema }
-      const verdict = compile({ ...dialect, ...rest })(structuredClone(value))
+      const verdict = compile({ ...dialect, ...keywords })(structuredClone(value))
       if (!verdict.ok) problems.push(`${place} does not match its own schema: ${verdict.problems.join('; ')}`)
     } catch (error) {
       // The whole schema has the same problem, and is compiled too.
@@ -75,11 +75,11 @@ const SINGLES = ['items', 'additionalProperties', 'contains', 'propertyNames', '
 function * subschemasOf (schema: JsonSchema): Generator<readonly [path: string, subschema: unknown]> {
   for (const keyword of MAPS) {
     const map = schema[keyword]
-    if (isObject(map)) for (const [name, one] of Object.entries(map)) yield [`${keyword}/${name}`, one]
+    if (isObject(map)) for (const [name, member] of Object.entries(map)) yield [`${keyword}/${name}`, member]
   }
   for (const keyword of LISTS) {
     const list = schema[keyword]
-    if (Array.isArray(list)) for (const [index, one] of list.entries()) yield [`${keyword}/${index}`, one]
+    if (Array.isArray(list)) for (const [index, item] of list.entries()) yield [`${keyword}/${index}`, item]
   }
   for (const keyword of SINGLES) yield [keyword, schema[keyword]]
 }
@@ -106,7 +106,7 @@ function matchesSimply (value: unknown, schema: JsonSchema): boolean {
 }
 
 function hasType (value: unknown, type: unknown): boolean {
-  if (Array.isArray(type)) return type.some((one) => hasType(value, one))
+  if (Array.isArray(type)) return type.some((name) => hasType(value, name))
   const kind: string = typeof value
   switch (type) {
     case 'null': return value === null

@@ -7,8 +7,8 @@ const namesOfLarge = new WeakMap<object, readonly string[]>()
 
 /** Lists the names. Those of a large object are listed once, and may lack members that it has got since. */
 export function memberNames (value: object): readonly string[] {
-  const known = namesOfLarge.get(value)
-  if (known !== undefined) return known
+  const listed = namesOfLarge.get(value)
+  if (listed !== undefined) return listed
   const names = Object.keys(value)
   if (names.length > LARGE) namesOfLarge.set(value, names)
   return names

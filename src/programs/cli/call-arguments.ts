@@ -9,10 +9,10 @@ import { findAnswerProblems } from './ask-person.ts'
 import { UsageError } from './command.ts'
 
 /** Splits `key=value`. Throws a UsageError for a text without a key. */
-function readPairs (texts: readonly string[], what: string): Array<readonly [string, string]> {
+function readPairs (texts: readonly string[], flag: string): Array<readonly [string, string]> {
   return texts.map((text) => {
     const at = text.indexOf('=')
-    if (at < 1) throw new UsageError(`${what} must have the form key=value, got ${JSON.stringify(text)}`)
+    if (at < 1) throw new UsageError(`${flag} must have the form key=value, got ${JSON.stringify(text)}`)
     return [text.slice(0, at), text.slice(at + 1)] as const
   })
 }
@@ -37,7 +37,7 @@ export function findMisspelt (args: { readonly [name: string]: unknown }, schema
   if ('additionalProperties' in schema && schema.additionalProperties === false) return []
   const findNearest = createNearestNames(Object.keys(properties))
   return Object.keys(args).filter((name) => !Object.hasOwn(properties, name)).flatMap((name) => {
-    const [nearest] = findNearest(name, (other) => !Object.hasOwn(args, other))
+    const [nearest] = findNearest(name, (candidate) => !Object.hasOwn(args, candidate))
     return nearest === undefined ? [] : [`${name} is not in the schema of the tool: did you mean ${nearest}?`]
   })
 }

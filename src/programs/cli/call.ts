@@ -39,9 +39,9 @@ For a folder, state is in memory: a handle of one call is unknown to the next.${
 
 export const callCommand: AddCommand = (program, surroundings, finish) => {
   addFlags(program.command('call')).addHelpText('after', HELP)
-    .action(async (first: string, rest: readonly string[], flags: CallFlags) => {
+    .action(async (first: string, words: readonly string[], flags: CallFlags) => {
       if (!isUrl(first)) assertFolder(first)
-      const [url, tool, pairs] = isUrl(first) ? [first, rest[0], rest.slice(1)] : [undefined, first, rest]
+      const [url, tool, pairs] = isUrl(first) ? [first, words[0], words.slice(1)] : [undefined, first, words]
       if (tool === undefined) throw new UsageError(`name a tool: \`npx trivet list ${first}\` has them`)
       const answers = await readAnswerFlags(flags.answer, flags.answers)
       const { caller, close } = await open(url, flags, surroundings)
@@ -91,9 +91,9 @@ function addFlags (command: Command): Command {
 async function open (
   url: string | undefined, flags: CallFlags, surroundings: Surroundings
 ): Promise<OpenedRemote> {
-  const { onText, ...others } = createListeners(surroundings, url)
+  const { onText, ...printing } = createListeners(surroundings, url)
   // Only a person who plays a plain host wants to read what its model is told.
-  const listeners = flags.plainHost === true ? { onText, ...others } : others
+  const listeners = flags.plainHost === true ? { onText, ...printing } : printing
   if (url === undefined) return await openFolder(flags, surroundings, listeners)
   const [wrong] = (['catalog', 'subject', 'scopes'] as const).filter((name) => flags[name] !== undefined)
   if (wrong !== undefined) throw new UsageError(`--${wrong} is for a folder, and ${url} is a service`)
@@ -105,7 +105,7 @@ function createListeners (
   { err, onInterrupt }: Surroundings, url: string | undefined
 ): Required<ExchangeListeners> {
   let reached = -Infinity
-  const shown = new Set<string>()
+  const printed = new Set<string>()
   const onNotification = (json: string) => {
     const { method, params }: Told = JSON.parse(json)
     if (method === 'notifications/progress') {
@@ -113,7 +113,7 @@ function createListeners (
       if (params.progress <= reached) return
       reached = params.progress
       const { message = toNumbers(params) } = params
-      shown.add(message)
+      printed.add(message)
     }
     err(toNotificationLine({ method, params }))
   }
@@ -127,9 +127,9 @@ function createListeners (
   const onTask: Required<ExchangeListeners>['onTask'] = ({ taskId, status, statusMessage }) => {
     // The task of a folder ends with this process.
     if (url !== undefined) onInterrupt(toInterruptText(taskId))
-    if (status === 'failed' || statusMessage === undefined || shown.has(statusMessage)) return
+    if (status === 'failed' || statusMessage === undefined || printed.has(statusMessage)) return
     // A handler that runs again has its earlier progress again.
-    shown.add(statusMessage)
+    printed.add(statusMessage)
     err(`progress: ${toPlain(statusMessage)}\n`)
   }
   return { onNotification, onText, onTask }
@@ -247,7 +247,7 @@ function toNumbers ({ progress, total }: Pick<Progress, 'progress'> & { readonly
 /** A message with data is an object with its text under `message`. */
 function toMessageText ({ level, data }: MessageParams): string {
   if (!isObject(data)) return `${String(level)}: ${typeof data === 'string' ? data : JSON.stringify(data)}`
-  const { message, ...rest } = data
-  const more = Object.keys(rest).length === 0 ? '' : JSON.stringify(rest)
-  return [`${String(level)}:`, message, more].filter((part) => part !== undefined && part !== '').join(' ')
+  const { message, ...members } = data
+  const json = Object.keys(members).length === 0 ? '' : JSON.stringify(members)
+  return [`${String(level)}:`, message, json].filter((part) => part !== undefined && part !== '').join(' ')
 }

@@ -44,7 +44,7 @@ const WRITERS: { readonly [format in Format]: WriteFindings } = {
       ...settings.map(toSettingLine),
       ...upstreams.map(toUpstreamLine),
       ...problems.map((problem) => `${toPlace(problem)}: ${problem.rule}`),
-      ...advice.map((one) => `${toPlace(one)}: advice: ${one.rule} (${one.name})`)
+      ...advice.map((item) => `${toPlace(item)}: advice: ${item.rule} (${item.name})`)
     ]
     const pieces = counted(advice.length, 'piece of advice', 'pieces of advice')
     return [...lines, `${counted(problems.length, 'problem')}, ${pieces}`, ''].join('\n')
@@ -76,9 +76,9 @@ export const checkCommand: AddCommand = (program, surroundings, finish) => {
       .choices(ADVICE_NAMES).default([], 'none'))
     .addHelpText('after', HELP)
     .action(async (folder: string | undefined, { format, json, ignore }: CheckFlags) => {
-      const { problems, advice, ...others } = await find(folder, surroundings)
-      const wanted = advice.filter(({ name }) => !ignore.includes(name))
-      const findings = { problems, advice: wanted, ...others }
+      const { problems, advice, ...facts } = await find(folder, surroundings)
+      const shownAdvice = advice.filter(({ name }) => !ignore.includes(name))
+      const findings = { problems, advice: shownAdvice, ...facts }
       const base = findBase(findCatalog(folder, surroundings))
       surroundings.out(WRITERS[json === true ? 'json' : format](findings, surroundings.version, base))
       if (problems.length > 0) finish(FAILED)
@@ -154,7 +154,7 @@ function toSarif ({ problems, advice }: Findings, version: string, base: string)
       tool: { driver: { name: 'trivet', version, rules: rules.map((id) => ({ id })) } },
       results: [
         ...problems.map((problem) => toResult(problem, base, PROBLEM, 'error')),
-        ...advice.map((one) => toResult(one, base, one.name, 'note'))
+        ...advice.map((item) => toResult(item, base, item.name, 'note'))
       ]
     }]
   }

@@ -16,11 +16,11 @@ interface Candidate {
 export async function completeWords (
   words: readonly string[], program: Command, surroundings: Surroundings
 ): Promise<Candidate[]> {
-  const [name = '', ...rest] = words
+  const [name = '', ...typed] = words
   const last = words.at(-1) ?? ''
   const candidates = words.length <= 1
     ? commandsOf(program)
-    : await completeCommand(program.commands.find((one) => one.name() === name), rest, surroundings)
+    : await completeCommand(program.commands.find((item) => item.name() === name), typed, surroundings)
   return candidates.filter(({ text }) => text.startsWith(last))
 }
 

@@ -43,12 +43,12 @@ function toManifest ({ name, dependency, js, manifest, keepsType }: InitialOptio
   const { scripts, dependencies, devDependencies } = manifest
   // The script `start` needs the package, also where `npm ci --omit=dev` installs.
   const { trivet = dependency, ...development } = toMembers(devDependencies)
-  const own = { trivet, ...toMembers(dependencies), ...development }
+  const all = { trivet, ...toMembers(dependencies), ...development }
   // Each version of Node finds the tests by itself, and reads the name of a folder in its own way.
   const commands = { dev: 'trivet dev', start: 'trivet serve', check: 'trivet check', test: 'node --test' }
   // The oldest types of Node that vitest can be installed beside.
   const tools = { '@types/node': '^22.0.0', typescript: '^7.0.0' }
-  const missing = Object.entries(js ? {} : tools).filter(([tool]) => !(tool in own))
+  const missing = Object.entries(js ? {} : tools).filter(([tool]) => !(tool in all))
   const devTools = { ...development, ...Object.fromEntries(missing) }
   return {
     name,

@@ -93,9 +93,9 @@ function setToken (headers: Headers, token: string): void {
 
 /** An error shows the name only: the value may be a secret. */
 function readHeader (text: string): [name: string, value: string] {
-  const [name = '', ...rest] = text.split(':')
-  const value = rest.join(':').trim()
-  if (rest.length === 0 || !isHeader(name, value)) {
+  const [name = '', ...values] = text.split(':')
+  const value = values.join(':').trim()
+  if (values.length === 0 || !isHeader(name, value)) {
     throw new UsageError(`--header must have the form "Name: value", got ${JSON.stringify(name)} as the name`)
   }
   return [name, value]

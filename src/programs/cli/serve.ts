@@ -12,8 +12,8 @@ const FLAGS = Object.entries(GROUPS).flatMap(([group, settings]) => Object.value
   ({ isSecret }) => isSecret !== true
 ).map(({ variable, fallback, kind }) => {
   const flag = `--${variable.replace(/^TRIVET_/, '').toLowerCase().replaceAll('_', '-')}`
-  const shown = String(fallback ?? '')
-  const about = `${kind.textForm ?? kind.form}${shown === '' ? '' : ` (default: ${shown})`}`
+  const text = String(fallback ?? '')
+  const about = `${kind.textForm ?? kind.form}${text === '' ? '' : ` (default: ${text})`}`
   return { variable, flag, option: new Option(`${flag} <value>`, about).helpGroup(`${group}:`) }
 }))
 

@@ -100,7 +100,7 @@ async function readList (flags: TasksFlags, surroundings: Surroundings): Promise
   const { status, phase, undo, tool, subject, olderThan, limit } = flags
   const olderThanMs = olderThan === undefined ? undefined : String(readDuration(olderThan))
   const filter = Object.entries({ status, phase, undo, tool, subject, olderThanMs })
-  const wanted = readLimit(limit)
+  const maxTasks = readLimit(limit)
   const tasks = new Map<unknown, ShownTask>()
   let { cursor } = flags
   do {
@@ -108,23 +108,23 @@ async function readList (flags: TasksFlags, surroundings: Surroundings): Promise
     for (const [name, value] of [...filter, ['cursor', cursor] as const]) {
       if (value !== undefined) query.set(name, value)
     }
-    query.set('limit', String(Math.min(500, wanted - tasks.size)))
+    query.set('limit', String(Math.min(500, maxTasks - tasks.size)))
     const page = await ask(flags, surroundings, `/tasks?${query}`)
     // A task may be on two pages: the list goes on while tasks change.
-    const shown = Array.isArray(page.tasks) ? page.tasks.filter(isObject) : []
-    for (const task of shown) tasks.set(task.taskId, task)
+    const listed = Array.isArray(page.tasks) ? page.tasks.filter(isObject) : []
+    for (const task of listed) tasks.set(task.taskId, task)
     const next = typeof page.nextCursor === 'string' ? page.nextCursor : undefined
     if (next !== undefined && next === cursor) {
       throw new CommandError('connection', `${flags.admin} answers the same page again and again`)
     }
     cursor = next
-  } while (cursor !== undefined && tasks.size < wanted)
+  } while (cursor !== undefined && tasks.size < maxTasks)
   return { tasks: [...tasks.values()], nextCursor: cursor }
 }
 
 function readDuration (text: string): number {
   const [, count, name] = /^(\d{1,9})([dhms])$/.exec(text) ?? []
-  const unit = UNITS.find(([one]) => one === name)
+  const unit = UNITS.find(([letter]) => letter === name)
   if (unit === undefined) throw new UsageError('--older-than must be a time such as 90s, 10m, 2h or 1d')
   return Number(count) * unit[1]
 }
@@ -181,8 +181,8 @@ function toTable ({ tasks, nextCursor }: ShownPage): string {
   const rows = [headings, ...tasks.map((task) => COLUMNS.map(([, read]) => read(task)))]
   const widths = COLUMNS.map((_, at) => Math.min(40, Math.max(...rows.map((row) => row[at]?.length ?? 0))))
   const lines = rows.map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ').trimEnd())
-  const more = nextCursor === undefined ? '' : `More: --cursor ${toPlain(nextCursor)}\n`
-  return tasks.length === 0 ? `No task.\n${more}` : `${lines.join('\n')}\n${more}`
+  const hint = nextCursor === undefined ? '' : `More: --cursor ${toPlain(nextCursor)}\n`
+  return tasks.length === 0 ? `No task.\n${hint}` : `${lines.join('\n')}\n${hint}`
 }
 
 /** Says why the task waits, and until when. */

@@ -74,8 +74,8 @@ export class Link {
     )
   }
 
-  #answer ({ id, ...rest }: { id: number | undefined, value?: unknown, problem?: string }): void {
-    if (id !== undefined) this.#send({ trivet: ANSWER, id, ...rest } satisfies LinkMessage)
+  #answer ({ id, ...outcome }: { id: number | undefined, value?: unknown, problem?: string }): void {
+    if (id !== undefined) this.#send({ trivet: ANSWER, id, ...outcome } satisfies LinkMessage)
   }
 }
 

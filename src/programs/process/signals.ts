@@ -119,7 +119,7 @@ export function endGracefully ({ logger, guard, delay, isWorker, close }: EndOpt
 
 /** Node resets the terminal at its end, and aborts if that fails. It leaves closed descriptors alone. */
 export function closeLostTerminals (): void {
-  for (const descriptor of terminals.filter((one) => !isatty(one))) closeSync(descriptor)
+  for (const descriptor of terminals.filter((terminal) => !isatty(terminal))) closeSync(descriptor)
 }
 
 /**

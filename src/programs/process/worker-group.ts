@@ -46,10 +46,10 @@ export class WorkerGroup {
    * or to its end if it never does. Rejects if signals ended it each time: it could not say why.
    */
   async start (): Promise<Exit | undefined> {
-    const [first, ...others] = this.#slots
+    const [first, ...followers] = this.#slots
     const served = new Promise<undefined>((resolve) => {
       this.#onServed = () => {
-        if (!this.#isStopping) for (const slot of others) slot.run()
+        if (!this.#isStopping) for (const slot of followers) slot.run()
         resolve(undefined)
       }
     })

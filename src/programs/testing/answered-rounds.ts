@@ -31,7 +31,7 @@ export interface Rounds<R> {
   /** Sends the file of an answer to the URL of its question. */
   upload (url: unknown, file: TestUpload): Promise<void>
   /** Resolves to the result of the call that the request has begun. */
-  follow (begun: BegunCall<R>, answers: Answers): Promise<R>
+  follow (call: BegunCall<R>, answers: Answers): Promise<R>
 }
 
 /** Resolves to the result. */
@@ -128,8 +128,8 @@ export class Answers {
   }
 
   /** Finds the key of an answer that nobody has asked for, and that looks like the key of the question. */
-  #findMisspelt (asked: string): string | undefined {
-    const findNearest = createNearestNames([asked])
+  #findMisspelt (question: string): string | undefined {
+    const findNearest = createNearestNames([question])
     return [...this.#answers.keys()].find(
       (key) => !this.#attempts.has(key) && findNearest(key, () => true).length > 0
     )
@@ -177,8 +177,8 @@ export class AnswerError extends Error {
   readonly keys: readonly string[]
 
   /** @param ending how the request ended, for the message. */
-  constructor (keys: readonly string[], asked: readonly string[], ending: string) {
-    const questions = asked.length === 0 ? 'nothing' : toList(asked)
+  constructor (keys: readonly string[], names: readonly string[], ending: string) {
+    const questions = names.length === 0 ? 'nothing' : toList(names)
     super(`Answers were not used: ${toList(keys)}. The handler asked ${questions}.${ending}`)
     this.name = 'AnswerError'
     this.keys = keys

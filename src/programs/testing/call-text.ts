@@ -21,8 +21,8 @@ const FIELD = /\n- ("(?:[^"\\]|\\.)*") \((required|optional)\): /
 
 /** Returns `undefined` for a result that tells the model nothing of a call. */
 export function readCallText (result: object): CallText | undefined {
-  const [block, ...others] = 'content' in result && Array.isArray(result.content) ? result.content : []
-  if (!isObject(block) || typeof block.text !== 'string' || others.length > 0) return undefined
+  const [block, ...excess] = 'content' in result && Array.isArray(result.content) ? result.content : []
+  if (!isObject(block) || typeof block.text !== 'string' || excess.length > 0) return undefined
   const { text } = block
   const [, call] = AT_WORK.exec(text) ?? []
   if (call !== undefined) return { call, text, requests: {} }
@@ -34,15 +34,15 @@ export function readCallText (result: object): CallText | undefined {
 /** @param example of the answers: it has the names of all questions, and of the fields of their forms. */
 function readQuestions (text: string, example: string): CallText['requests'] {
   const forms = parse(example.replaceAll(': …', ': null'))
-  let rest = text
+  let remainder = text
   const requests: Array<readonly [string, InputRequestJson]> = []
   // The last one first: the message of a question may look like the head of another one.
   for (const [name, fields] of Object.entries(isObject(forms) ? forms : {}).toReversed()) {
     const title = `${JSON.stringify(name)}: `
-    const asLink = rest.lastIndexOf(`\nLink ${title}`)
-    const at = Math.max(asLink, rest.lastIndexOf(`\nQuestion ${title}`))
-    const section = rest.slice(rest.indexOf(title, at) + title.length).trimEnd()
-    rest = rest.slice(0, at)
+    const asLink = remainder.lastIndexOf(`\nLink ${title}`)
+    const at = Math.max(asLink, remainder.lastIndexOf(`\nQuestion ${title}`))
+    const section = remainder.slice(remainder.indexOf(title, at) + title.length).trimEnd()
+    remainder = remainder.slice(0, at)
     const params = at === asLink
       ? readLink(section)
       : readForm(section, Object.keys(isObject(fields) ? fields : {}))
@@ -79,8 +79,8 @@ const DEFAULT = /; by default ("(?:[^"\\]|\\.)*"|\[.*?\]|-?\w+(?:\.\d+)?)/
 /** Only what helps to type a value: the service checks it against the form itself. */
 function readField (text: string): JsonSchema {
   const [preset, value] = DEFAULT.exec(text) ?? []
-  const { schema, rest } = readValue(preset === undefined ? text : text.replace(preset, ''))
-  const description = rest.replace(/^[.,;]? */, '')
+  const { schema, rest: remainder } = readValue(preset === undefined ? text : text.replace(preset, ''))
+  const description = remainder.replace(/^[.,;]? */, '')
   return {
     ...schema,
     ...description !== '' && { description },
@@ -90,8 +90,8 @@ function readField (text: string): JsonSchema {
 
 function readValue (text: string): { readonly schema: JsonSchema, readonly rest: string } {
   if (text.startsWith('a list')) {
-    const { schema, rest } = readValue(text.replace(/^a list(?:, each )?/, ''))
-    return { schema: { type: 'array', items: schema }, rest }
+    const { schema, rest: remainder } = readValue(text.replace(/^a list(?:, each )?/, ''))
+    return { schema: { type: 'array', items: schema }, rest: remainder }
   }
   if (text.startsWith('one of ')) return readChoices(text.slice('one of '.length))
   for (const [words, type] of TYPES) {
@@ -104,12 +104,12 @@ const CHOICE = /^(?:, )?("(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*|true|false|null)(?: \((
 
 function readChoices (text: string): { readonly schema: JsonSchema, readonly rest: string } {
   const oneOf: JsonSchema[] = []
-  let rest = text
+  let remainder = text
   for (;;) {
-    const [matched, value, title] = CHOICE.exec(rest) ?? []
-    if (matched === undefined || value === undefined) return { schema: { oneOf }, rest }
+    const [matched, value, title] = CHOICE.exec(remainder) ?? []
+    if (matched === undefined || value === undefined) return { schema: { oneOf }, rest: remainder }
     oneOf.push({ const: parse(value), ...title !== undefined && { title } })
-    rest = rest.slice(matched.length)
+    remainder = remainder.slice(matched.length)
   }
 }
 

@@ -41,9 +41,9 @@ export class CatalogCaller implements TestCaller {
 
   async begin (name: string, args: object = {}, options: AnswerOptions = {}): Promise<TestTask> {
     const tasks: TestTask[] = []
-    await this.#ask('tools/call', { name, arguments: args }, options, {}, async (begun, answers) => {
-      await this.#answerOpen(begun, answers)
-      tasks.push(this.#toTask(begun, answers))
+    await this.#ask('tools/call', { name, arguments: args }, options, {}, async (call, answers) => {
+      await this.#answerOpen(call, answers)
+      tasks.push(this.#toTask(call, answers))
       // In place of the result of the task.
       return JSON.parse(JSON.stringify({ taskId: '' }))
     })
@@ -79,12 +79,12 @@ export class CatalogCaller implements TestCaller {
 
   async complete (
     of: { readonly prompt: string } | { readonly template: string }, argument: string, typed: string,
-    others: { readonly [name: string]: string } = {}
+    values: { readonly [name: string]: string } = {}
   ): Promise<Completion> {
     const ref = 'prompt' in of
       ? { type: 'ref/prompt', name: of.prompt }
       : { type: 'ref/resource', uri: of.template }
-    const params = { ref, argument: { name: argument, value: typed }, context: { arguments: others } }
+    const params = { ref, argument: { name: argument, value: typed }, context: { arguments: values } }
     const { completion } = await this.#send<ResultsJson['completion/complete']>('completion/complete', params)
     return completion
   }
@@ -99,7 +99,7 @@ export class CatalogCaller implements TestCaller {
     const result = await runRounds<ResultsJson[M]>(request, options, {
       send: async (round) => await this.#exchange.send(round, this.#sender, report),
       upload: this.#exchange.upload,
-      follow: follow ?? (async (begun, answers) => await this.#followToEnd(begun, answers, report, options))
+      follow: follow ?? (async (call, answers) => await this.#followToEnd(call, answers, report, options))
     })
     return { report, result }
   }
@@ -112,10 +112,10 @@ export class CatalogCaller implements TestCaller {
 
   /** The error of a task that failed has no cause. It names the request that failed. */
   async #followToEnd<R extends object> (
-    begun: BegunCall, answers: Answers, report: HandlerReport, options: AnswerOptions
+    call: BegunCall, answers: Answers, report: HandlerReport, options: AnswerOptions
   ): Promise<R> {
     try {
-      return await this.#follow<R>(begun, answers, report, options)
+      return await this.#follow<R>(call, answers, report, options)
     } catch (error) {
       if (error instanceof RequestError) error.cause ??= this.#exchange.findCause?.(error.data)
       throw error
@@ -123,15 +123,15 @@ export class CatalogCaller implements TestCaller {
   }
 
   async #follow<R extends object> (
-    begun: BegunCall, answers: Answers, report: HandlerReport, options: AnswerOptions
+    call: BegunCall, answers: Answers, report: HandlerReport, options: AnswerOptions
   ): Promise<R> {
     const { isRemote = false, onText = () => {}, onTask = () => {} } = this.#exchange
-    if ('text' in begun) {
+    if ('text' in call) {
       const send = async (args: CallContinuation) => await this.#continue<R>(args, answers, report, options)
-      return await followCall(begun.text, answers, { send, isRemote, onText })
+      return await followCall(call.text, answers, { send, isRemote, onText })
     }
     const answer = async (requests: Parameters<Answers['to']>[0]) => await answers.to(requests)
-    return await followTask(this.#send, begun.taskId, { isRemote, onTask, answer })
+    return await followTask(this.#send, call.taskId, { isRemote, onTask, answer })
   }
 
   /** Calls the tool that continues calls, as a client of this caller does. */
@@ -146,26 +146,26 @@ export class CatalogCaller implements TestCaller {
   }
 
   /** Gives the answers that the call was begun with: what it does next may wait for the clock of the test. */
-  async #answerOpen (begun: BegunCall, answers: Answers): Promise<void> {
-    let requests = 'text' in begun ? begun.text.requests : await this.#readQuestions(begun.taskId)
+  async #answerOpen (call: BegunCall, answers: Answers): Promise<void> {
+    let requests = 'text' in call ? call.text.requests : await this.#readQuestions(call.taskId)
     while (Object.keys(requests).length > 0 && answers.covers(requests)) {
-      requests = await this.#give(begun, await answers.to(requests), answers)
+      requests = await this.#give(call, await answers.to(requests), answers)
     }
   }
 
   /** Resolves to the questions that are open then. */
   async #give (
-    begun: BegunCall, given: Parameters<TestTask['update']>[0], answers: Answers
+    call: BegunCall, responses: Parameters<TestTask['update']>[0], answers: Answers
   ): Promise<CallText['requests']> {
-    if ('text' in begun) {
+    if ('text' in call) {
       const send = async (args: CallContinuation) => (
         await this.#continue<ResultsJson['tools/call']>(args, answers, new HandlerReport(), {})
       )
-      return readCallText(await giveAnswers(begun.text.call, given, send))?.requests ?? {}
+      return readCallText(await giveAnswers(call.text.call, responses, send))?.requests ?? {}
     }
-    await this.#send('tasks/update', { taskId: begun.taskId, inputResponses: given })
-    await this.#exchange.settleTask?.(begun.taskId)
-    return await this.#readQuestions(begun.taskId)
+    await this.#send('tasks/update', { taskId: call.taskId, inputResponses: responses })
+    await this.#exchange.settleTask?.(call.taskId)
+    return await this.#readQuestions(call.taskId)
   }
 
   async #readQuestions (taskId: string): Promise<CallText['requests']> {
@@ -174,13 +174,13 @@ export class CatalogCaller implements TestCaller {
   }
 
   /** @param begunWith the answers that the call has begun with. */
-  #toTask (begun: BegunCall, begunWith: Answers): TestTask {
-    const isContinued = 'text' in begun
-    const taskId = isContinued ? readCall(begun.text.call).taskId : begun.taskId
+  #toTask (call: BegunCall, begunWith: Answers): TestTask {
+    const isContinued = 'text' in call
+    const taskId = isContinued ? readCall(call.text.call).taskId : call.taskId
     return {
       id: taskId,
       get: async () => await this.#send('tasks/get', { taskId }),
-      update: async (given) => { await this.#give(begun, given, begunWith) },
+      update: async (answers) => { await this.#give(call, answers, begunWith) },
       cancel: async () => {
         const args = { call: taskId, cancel: true } as const
         if (isContinued) await this.#continue(args, begunWith, new HandlerReport(), {})
@@ -190,7 +190,7 @@ export class CatalogCaller implements TestCaller {
         const answers = begunWith.extend(options)
         const report = new HandlerReport()
         // Its questions may have been answered since.
-        const latest = isContinued ? { ...begun, text: { ...begun.text, requests: {} } } : begun
+        const latest = isContinued ? { ...call, text: { ...call.text, requests: {} } } : call
         const result = await this.#followToEnd<ResultsJson['tools/call']>(latest, answers, report, options)
         answers.assertUsed(result)
         return toCallResult(report, result)
@@ -212,10 +212,10 @@ export class CatalogCaller implements TestCaller {
   }
 }
 
-type Follow = <R extends object>(begun: BegunCall<R>, answers: Answers) => Promise<R>
+type Follow = <R extends object>(call: BegunCall<R>, answers: Answers) => Promise<R>
 
-const toOwnResult: Follow = async (begun) => {
-  if ('text' in begun) return begun.result
+const toOwnResult: Follow = async (call) => {
+  if ('text' in call) return call.result
   throw new TypeError(`${CONTINUE_TOOL} never makes a task`)
 }
 

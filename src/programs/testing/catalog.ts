@@ -68,14 +68,14 @@ export interface TestCaller {
   /**
    * Completes an argument of a prompt, or a variable of a resource template.
    * @param typed what the user has typed so far.
-   * @param others the values of the other arguments. None by default.
+   * @param values the values of the other arguments. None by default.
    * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion
    *
    * @example const { values } = await shop.complete({ prompt: 'recommend_a_book' }, 'genre', 'go')
    */
   complete (
     of: { readonly prompt: string } | { readonly template: string }, argument: string, typed: string,
-    others?: { readonly [name: string]: string }
+    values?: { readonly [name: string]: string }
   ): Promise<Completion>
   /**
    * Another caller of the same catalog and the same state. Without a subject it is anonymous.

@@ -30,10 +30,10 @@ interface Following<R> {
 
 /** Resolves to the result of the call. The answers of the test are those of the user in the conversation. */
 export async function followCall<R extends object> (
-  begun: CallText, answers: Answers, { send, isRemote, onText }: Following<R>
+  text: CallText, answers: Answers, { send, isRemote, onText }: Following<R>
 ): Promise<R> {
   const declined = new Set<string>()
-  let next: CallText | undefined = begun
+  let next: CallText | undefined = text
   for (;;) {
     onText(next.text)
     const questions = Object.entries(next.requests)
@@ -54,18 +54,18 @@ export async function followCall<R extends object> (
  * wants the work to stop.
  */
 export async function giveAnswers<R> (
-  call: string, given: { readonly [name: string]: TestAnswer }, send: Following<R>['send']
+  call: string, answers: { readonly [name: string]: TestAnswer }, send: Following<R>['send']
 ): Promise<R> {
   const declined = new Set<string>()
-  const action = toAction(given, declined)
+  const action = toAction(answers, declined)
   const result = await send({ call, ...action })
   return declined.size > 0 && action.cancel !== true ? await send({ call, decline: true }) : result
 }
 
 /** @param declined gets the questions that are declined: one argument declines all that are still open. */
-function toAction (given: { readonly [name: string]: TestAnswer }, declined: Set<string>): CallAction {
+function toAction (answers: { readonly [name: string]: TestAnswer }, declined: Set<string>): CallAction {
   const accepted: Array<readonly [name: string, content: unknown]> = []
-  for (const [name, answer] of Object.entries(given)) {
+  for (const [name, answer] of Object.entries(answers)) {
     const action = 'action' in answer ? answer.action : 'accept'
     if (action === 'cancel') return { cancel: true }
     if (action === 'decline') declined.add(name)

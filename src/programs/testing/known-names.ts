@@ -13,13 +13,13 @@ const ANSWER_NAMES = ['answers', 'answer', 'meta', 'signal']
 
 /** Returns the problem of the first member that has none of the names. */
 function findProblem (
-  members: readonly string[], names: readonly string[], what: string
+  members: readonly string[], names: readonly string[], subject: string
 ): string | undefined {
   const wrong = members.find((name) => !names.includes(name))
   if (wrong === undefined) return undefined
   const [nearest] = createNearestNames(names)(wrong, () => true)
   const advice = nearest === undefined ? `: use ${names.join(', ')}` : `; did you mean ${nearest}?`
-  return `${quote(wrong)} is no option of ${what}${advice}`
+  return `${quote(wrong)} is no option of ${subject}${advice}`
 }
 
 /** Throws a TypeError. */

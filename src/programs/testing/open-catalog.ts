@@ -59,7 +59,7 @@ export async function openWatchedCatalog (
   let offset = 0
   const ownClock = { now: () => clock.now() + offset }
   const catalog = typeof folder === 'string' ? folder : fileURLToPath(folder)
-  const { settings = {}, taskGraceMs, upstreams: _upstreams, ...others } = options
+  const { settings = {}, taskGraceMs, upstreams: _upstreams, ...appOptions } = options
   if (taskGraceMs !== undefined && !GRACE.accepts(taskGraceMs)) {
     throw new ConfigError([`taskGraceMs must be ${GRACE.form}, got ${inspect(taskGraceMs)}`])
   }
@@ -72,7 +72,7 @@ export async function openWatchedCatalog (
     logLevel: 'silent',
     maxCallsPerCaller: NO_RATE,
     taskWaitMs: waitWithin(options.requestTimeoutMs ?? Infinity, WAIT_MS),
-    ...others,
+    ...appOptions,
     ...FIXED,
     catalog,
     environment,

@@ -122,6 +122,6 @@ export class HandlerReport implements Reported {
 /** A message with data is an object, and one without is a text. */
 function toLogMessage ({ level, data }: { readonly level: LogLevel, readonly data: unknown }): LogMessage {
   if (!isObject(data)) return { level, message: String(data) }
-  const { message, ...rest } = data
-  return { level, message: String(message), data: rest }
+  const { message, ...members } = data
+  return { level, message: String(message), data: members }
 }

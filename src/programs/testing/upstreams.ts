@@ -118,7 +118,7 @@ export class StandIns {
 
   /** @param answers what upstreams answer while the catalog is loaded, by name. */
   constructor (answers: { readonly [upstream: string]: UpstreamAnswers }) {
-    for (const [name, one] of Object.entries(answers)) this.#of(name).answer(one)
+    for (const [name, answer] of Object.entries(answers)) this.#of(name).answer(answer)
   }
 
   /**
@@ -129,8 +129,8 @@ export class StandIns {
     // A test may have its own copy of the module that defines the upstream.
     const name = typeof upstream === 'string' ? upstream : upstream.name
     if (defined.includes(name)) return this.#of(name)
-    const others = defined.length === 0 ? 'none' : defined.join(', ')
-    throw new Error(`The catalog defines no upstream ${quote(name)}. It defines: ${others}.`)
+    const list = defined.length === 0 ? 'none' : defined.join(', ')
+    throw new Error(`The catalog defines no upstream ${quote(name)}. It defines: ${list}.`)
   }
 
   readonly openTransport: OpenTransport = ({ name, url }, forget): Transport => {

@@ -38,16 +38,16 @@ export function readMatch (match: ResourceMatch, ctx: ReadContext): ResourceOutp
  * @param openContext makes the context of the read.
  */
 export async function readContents (
-  view: View, asked: string, openContext: (match: ResourceMatch) => ReadContext
+  view: View, givenUri: string, openContext: (match: ResourceMatch) => ReadContext
 ): Promise<readonly ResourceContents[]> {
   try {
-    const match = findResource(view, asked)
+    const match = findResource(view, givenUri)
     const { uri, resource: { mimeType } } = match
     const output = await readMatch(match, openContext(match))
-    if (output === undefined) throw resourceNotFound(asked)
+    if (output === undefined) throw resourceNotFound(givenUri)
     return toContents(output, { uri, mimeType })
   } catch (error) {
-    throw toHandlerError(error, asked)
+    throw toHandlerError(error, givenUri)
   }
 }
 
@@ -56,10 +56,10 @@ export async function readContents (
  * what exists: a template's link to a hidden resource is the one to a missing resource. Throws as above if
  * the caller sees neither a resource nor a template.
  */
-export function toResourceLink (view: View, asked: string): ResourceLink {
+export function toResourceLink (view: View, givenUri: string): ResourceLink {
   try {
-    const match = view.resource(asked)
-    if (match === undefined) throw resourceNotFound(asked)
+    const match = view.resource(givenUri)
+    if (match === undefined) throw resourceNotFound(givenUri)
     const { uri, resource, isShadowed } = match
     const listed = isShadowed ? undefined : view.listed(uri)
     const { uriTemplate, ...entry }: Resource & Partial<ResourceTemplate> = JSON.parse(
@@ -67,13 +67,13 @@ export function toResourceLink (view: View, asked: string): ResourceLink {
     )
     return { type: 'resource_link', ...entry, uri }
   } catch (error) {
-    throw toHandlerError(error, asked)
+    throw toHandlerError(error, givenUri)
   }
 }
 
 /** Returns a ToolError where the handler, or the model that called it, can name another resource. */
-function toHandlerError (error: unknown, asked: string): unknown {
-  const cause = isHandleError(error) ? resourceNotFound(asked) : error
+function toHandlerError (error: unknown, uri: string): unknown {
+  const cause = isHandleError(error) ? resourceNotFound(uri) : error
   return cause instanceof ResourceNotFound || cause instanceof ResourceTooLarge
     ? new ToolError(cause.message)
     : cause

@@ -50,15 +50,15 @@ export function compileSchema (
       report('must be a JSON Schema object or a Standard Schema')
       return undefined
     }
-    const own = toJson(schema)
+    const ownJson = toJson(schema)
     // Clients repeat the names and the choices of an input as they are sent.
-    const json = direction === 'input' ? toWellFormedJson(own) : own
-    const whole: JsonSchema = json === own ? schema : JSON.parse(json)
+    const json = direction === 'input' ? toWellFormedJson(ownJson) : ownJson
+    const parsed: JsonSchema = json === ownJson ? schema : JSON.parse(json)
     const { compile } = compilers[direction]
-    const check = compile(whole, json)
-    const problems = findLiteralProblems(whole, { usesDefaults: direction === 'input', compile })
+    const check = compile(parsed, json)
+    const problems = findLiteralProblems(parsed, { usesDefaults: direction === 'input', compile })
     if (problems.length > 0) throw new SchemaError(problems)
-    return { schema: whole, json, check: direction === 'input' ? check : checkJsonForm(check, true) }
+    return { schema: parsed, json, check: direction === 'input' ? check : checkJsonForm(check, true) }
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error
     for (const problem of error.problems) report(problem)

@@ -108,8 +108,8 @@ function findProblems ({ type, enum: allowed }: SettingOptions): string[] {
 }
 
 /** Whether two definitions of a variable mean the same. */
-function areSame (one: SettingOptions, other: SettingOptions): boolean {
-  return isDeepStrictEqual({ ...one, description: '' }, { ...other, description: '' })
+function areSame (before: SettingOptions, after: SettingOptions): boolean {
+  return isDeepStrictEqual({ ...before, description: '' }, { ...after, description: '' })
 }
 
 async function readSetting (
@@ -118,7 +118,7 @@ async function readSetting (
 ): Promise<SettingValue> {
   const report = (rule: string) => reporterOf(located)(name, rule)
   const {
-    type = 'string', default: fallback, optional = false, secret = false, description, ...rest
+    type = 'string', default: fallback, optional = false, secret = false, description, ...keywords
   } = options
   const source = await read(name)
   const text = 'problem' in source ? undefined : source.text
@@ -132,15 +132,15 @@ async function readSetting (
     place: located.place
   }
   const toSetting = (value: unknown): SettingValue => ({ value, facts })
-  const schema = { type: 'object', properties: { [name]: { type, ...rest } } }
+  const schema = { type: 'object', properties: { [name]: { type, ...keywords } } }
   // The compiler of outputs does not quote values.
   const direction = secret ? 'output' : 'input'
   const compiled = compileSchema(schema, direction, compilers, report)
   if (compiled === undefined) return toSetting(undefined)
-  const check = async (value: unknown, what: string): Promise<unknown> => {
+  const check = async (value: unknown, subject: string): Promise<unknown> => {
     const verdict = await compiled.check({ [name]: value })
     if (verdict.ok) return value
-    for (const problem of verdict.problems) report(`${what}${problem}`)
+    for (const problem of verdict.problems) report(`${subject}${problem}`)
     return undefined
   }
   const defaultValue = fallback === undefined ? undefined : await check(fallback, 'the default of ')

@@ -31,7 +31,7 @@ export function findDependency<T> (
   return dependency.value as T
 }
 
-export function unknownDefinition (what: string): Error {
-  return new Error(`Unknown ${what}. Define it at the top level of a module of the catalog. ` +
+export function unknownDefinition (kind: string): Error {
+  return new Error(`Unknown ${kind}. Define it at the top level of a module of the catalog. ` +
     'Export it if the module imports another copy of trivet.')
 }

@@ -36,11 +36,11 @@ export function createDependencyOpener (log: DependencyLog): DependencyOpener {
   function createSet (byDefinition: ReadonlyMap<object, OpenedDependency>): DependencySet {
     const dependencies = new DependencySet(byDefinition, (unused) => {
       sets.delete(unused)
-      const closing = Promise.all(unused.all.map(async (one) => await one.release()))
+      const closing = Promise.all(unused.all.map(async (dependency) => await dependency.release()))
       closings.add(closing)
       closing.finally(() => closings.delete(closing))
     })
-    for (const one of dependencies.all) one.hold()
+    for (const dependency of dependencies.all) dependency.hold()
     sets.add(dependencies)
     return dependencies
   }
@@ -49,10 +49,10 @@ export function createDependencyOpener (log: DependencyLog): DependencyOpener {
 
   const openAll: DependencyOpener['open'] = async (all, earlier) => {
     const dependencies = new Map<object, OpenedDependency>()
-    await Promise.all(all.map(async (one) => {
-      const { compiled, report } = one
+    await Promise.all(all.map(async (definition) => {
+      const { compiled, report } = definition
       try {
-        const dependency = findSame(one, earlier) ?? await openDependency(compiled, log, stop.signal)
+        const dependency = findSame(definition, earlier) ?? await openDependency(compiled, log, stop.signal)
         dependencies.set(compiled.definition, dependency)
       } catch (error) {
         report(compiled.openedBy, `failed: ${messageOf(error)}`)

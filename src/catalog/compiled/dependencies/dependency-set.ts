@@ -18,7 +18,7 @@ export class DependencySet {
     byDefinition: ReadonlyMap<object, OpenedDependency>, onUnused: (set: DependencySet) => void
   ) {
     this.#byDefinition = byDefinition
-    this.#byName = new Map([...byDefinition.values()].map((one) => [one.compiled.name, one]))
+    this.#byName = new Map([...byDefinition.values()].map((entry) => [entry.compiled.name, entry]))
     this.#onUnused = onUnused
   }
 

@@ -7,7 +7,7 @@ import { findHandlerProblem } from '../definitions/check-definition.ts'
 import { ContractError } from '../results/result-json.ts'
 
 const isStrings = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string')
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
 
 export function isCompletionSource (value: unknown): value is CompletionSource {
   return isStrings(value) || findHandlerProblem(value) === undefined
@@ -60,15 +60,15 @@ function findPromising (candidates: readonly string[], typed: string): string[] 
   const words = text.split(/\s+/)
   const beginning: string[] = []
   const containing: string[] = []
-  const others: string[] = []
+  const possible: string[] = []
   for (const candidate of candidates) {
     const lower = candidate.toLowerCase()
     const at = lower.indexOf(text)
     if (at === 0) beginning.push(candidate)
     else if (at > 0) containing.push(candidate)
-    else if (others.length <= MAX_RANKED && mayMatch(lower, words)) others.push(candidate)
+    else if (possible.length <= MAX_RANKED && mayMatch(lower, words)) possible.push(candidate)
   }
-  return [...beginning, ...containing, ...others]
+  return [...beginning, ...containing, ...possible]
 }
 
 /** Whether the library may match. It also matches letters with accents by the letter alone. */

@@ -67,7 +67,7 @@ function readValues (
 }
 
 const isTexts = (value: unknown): value is readonly string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string')
+  Array.isArray(value) && value.every((item) => typeof item === 'string')
 
 function expand (
   values: ReadonlyMap<string, Value>, template: UriTemplate, report: ReportProblem

@@ -90,15 +90,15 @@ export function createResourceLookup (
 /** Indexes the primitives with scopes by all spellings of their URIs. */
 function bySpelling<P extends CompiledPrimitive> (all: readonly P[]): ReadonlyMap<string, P> {
   const guarded = all.filter(({ scopes }) => scopes.length > 0)
-  return new Map(guarded.flatMap((one) => spellingsOf(one.key).map((spelling) => [spelling, one])))
+  return new Map(guarded.flatMap((item) => spellingsOf(item.key).map((spelling) => [spelling, item])))
 }
 
 /** The URI as it is written comes first. */
 type Spellings = readonly [string, ...string[]]
 
-function first<T, R> (all: readonly T[], toResult: (one: T) => R | undefined): R | undefined {
-  for (const one of all) {
-    const result = toResult(one)
+function first<T, R> (all: readonly T[], toResult: (item: T) => R | undefined): R | undefined {
+  for (const item of all) {
+    const result = toResult(item)
     if (result !== undefined) return result
   }
   return undefined

@@ -66,11 +66,11 @@ function isJoined (before: Operator, operator: Operator): boolean {
   return operator === '' || (operator === '+' && WITH_SLASHES.includes(before))
 }
 
-function textOf ({ operator, variables }: Expression, shown: Operator = operator): string {
+function textOf ({ operator, variables }: Expression, spelled: Operator = operator): string {
   const list = variables.map(({ name, explode, maxLength }) => {
     return `${name}${explode ? '*' : ''}${maxLength === undefined ? '' : `:${maxLength}`}`
   })
-  return `{${shown}${list.join(',')}}`
+  return `{${spelled}${list.join(',')}}`
 }
 
 /** @param explodes whether each variable so far is exploded. */

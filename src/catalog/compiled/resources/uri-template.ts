@@ -75,8 +75,8 @@ function toPlaces (parts: readonly Part[]): Map<string, Variable> {
   const places = new Map<string, Variable>()
   for (const part of parts) {
     for (const variable of part.kind === 'expression' ? part.variables : []) {
-      const { maxLength: most = Infinity } = places.get(variable.name) ?? { maxLength: -1 }
-      if ((variable.maxLength ?? Infinity) > most) places.set(variable.name, variable)
+      const { maxLength: longest = Infinity } = places.get(variable.name) ?? { maxLength: -1 }
+      if ((variable.maxLength ?? Infinity) > longest) places.set(variable.name, variable)
     }
   }
   return places
@@ -96,9 +96,9 @@ function splitQuery (
   )
   const tail = first === -1 ? [] : parts.slice(first)
   const head = tail[0]
-  const rest = tail.slice(head?.kind === 'literal' ? 1 : 0)
-  if (rest.length === 0 || !rest.every(isQuery)) return { path: parts, query: undefined, pairs: [] }
-  const query = rest.flatMap((part) => part.kind === 'expression' ? part.variables : [])
+  const pairParts = tail.slice(head?.kind === 'literal' ? 1 : 0)
+  if (pairParts.length === 0 || !pairParts.every(isQuery)) return { path: parts, query: undefined, pairs: [] }
+  const query = pairParts.flatMap((part) => part.kind === 'expression' ? part.variables : [])
   if (head?.kind !== 'literal') return { path: parts.slice(0, first), query, pairs: [] }
   const mark = head.text.indexOf('?')
   const path: Part[] = [...parts.slice(0, first), { kind: 'literal', text: head.text.slice(0, mark) }]
@@ -113,20 +113,20 @@ function toPattern (part: Part, next: Part | undefined): string {
   // A value may hold what the next expression begins with, such as the dot of `{name}{.type}`. It ends early
   // then, so that the next expression gets its values.
   const lazy = next?.kind === 'expression' && !isRequired(next.operator) ? '?' : ''
-  const some = isRequired(operator) ? `+${lazy}` : `*${lazy}`
-  const one = (characters: string, separator: string) => ({ explode }: Variable) => explode
-    ? `(${characters}${some}(?:${separator}${characters}${some})*${lazy})`
-    : `(${characters}${some})`
+  const repeat = isRequired(operator) ? `+${lazy}` : `*${lazy}`
+  const list = (characters: string, separator: string) => ({ explode }: Variable) => explode
+    ? `(${characters}${repeat}(?:${separator}${characters}${repeat})*${lazy})`
+    : `(${characters}${repeat})`
   const several = variables.length > 1 || variables.some(({ explode }) => explode)
   switch (operator) {
-    case '': return variables.map(one(several ? '[^/?#,]' : '[^/?#]', ',')).join(',')
-    case '+': return variables.map(one(several ? '[^,]' : '.', ',')).join(',')
+    case '': return variables.map(list(several ? '[^/?#,]' : '[^/?#]', ',')).join(',')
+    case '+': return variables.map(list(several ? '[^,]' : '.', ',')).join(',')
     case '#': {
-      const [first = '', ...others] = variables.map(one(several ? '[^,]' : '.', ','))
-      return `(?:#${first}${others.map((other) => `(?:,${other})?`).join('')})?`
+      const [first = '', ...following] = variables.map(list(several ? '[^,]' : '.', ','))
+      return `(?:#${first}${following.map((pattern) => `(?:,${pattern})?`).join('')})?`
     }
-    case '.': return variables.map((variable) => `(?:\\.${one('[^/?#.]', '\\.')(variable)})?`).join('')
-    case '/': return variables.map((variable) => `(?:/${one('[^/?#]', '/')(variable)})?`).join('')
+    case '.': return variables.map((variable) => `(?:\\.${list('[^/?#.]', '\\.')(variable)})?`).join('')
+    case '/': return variables.map((variable) => `(?:/${list('[^/?#]', '/')(variable)})?`).join('')
     case ';': return variables.map(pairPattern(';', `[^/?#;]*${lazy}`)).join('')
     // Reached only when literal text separates the expressions of a query. Their order is then fixed.
     case '?':
@@ -203,12 +203,12 @@ function readQuery (
   const lists = new Map<Variable, string[]>()
   for (const pair of text.split('&')) {
     if (pair === '' || missingPairs.delete(pair)) continue
-    const [key = '', ...rest] = pair.split('=')
+    const [key = '', ...pairParts] = pair.split('=')
     const name = decodeURIComponent(key)
-    const index = unread.findIndex((one) => one.name === name)
+    const index = unread.findIndex((list) => list.name === name)
     const variable = unread[index]
     if (variable === undefined) return false
-    const value = decodeURIComponent(rest.join('='))
+    const value = decodeURIComponent(pairParts.join('='))
     if (variable.explode) {
       const list = lists.get(variable)
       if (list === undefined) lists.set(variable, [value])

@@ -16,10 +16,10 @@ export class VariableValues {
   /** @param value `undefined` if the URI does not have the variable in this place. */
   add ({ name, maxLength = Infinity }: Variable, value: Value | undefined): void {
     if (value === undefined) return
-    const other = this.#byName.get(name)
-    const [longer, shorter] = other === undefined || other.maxLength < maxLength
-      ? [{ value, maxLength }, other]
-      : [other, { value, maxLength }]
+    const earlier = this.#byName.get(name)
+    const [longer, shorter] = earlier === undefined || earlier.maxLength < maxLength
+      ? [{ value, maxLength }, earlier]
+      : [earlier, { value, maxLength }]
     this.#byName.set(name, longer)
     const isWithin = typeof value !== 'string' || maxLength === Infinity || [...value].length <= maxLength
     const expected = shorter && toPrefix(longer.value, shorter.maxLength)

@@ -40,12 +40,12 @@ export class UnchangedReads {
     }
     const { uri, cache } = metadata
     const { length } = output
-    const kept = this.#kept.get(uri)
-    const { ready } = kept ?? {}
-    if (ready !== undefined && ready.text === output && kept?.cache === cache) return ready.result
+    const before = this.#kept.get(uri)
+    const { ready } = before ?? {}
+    if (ready !== undefined && ready.text === output && before?.cache === cache) return ready.result
     const result = readResult(this.#writer, output, metadata)
     if (typeof result !== 'string') return result
-    const isNew = kept === undefined || ready !== undefined || kept.length !== length
+    const isNew = before === undefined || ready !== undefined || before.length !== length
     this.#kept.set(uri, isNew ? { length, cache } : { length, cache, ...makeReady(output, result) })
     return result
   }

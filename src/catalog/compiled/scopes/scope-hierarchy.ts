@@ -47,6 +47,6 @@ function findIncluded (name: string, includesOf: (name: string) => readonly stri
 }
 
 /** Whether a caller holds a scope, itself or by one that includes it. */
-export function holdsScope (held: ReadonlySet<string>, scope: string, hierarchy: ScopeHierarchy): boolean {
-  return held.has(scope) || [...held].some((one) => hierarchy.get(one)?.has(scope) === true)
+export function holdsScope (granted: ReadonlySet<string>, scope: string, hierarchy: ScopeHierarchy): boolean {
+  return granted.has(scope) || [...granted].some((name) => hierarchy.get(name)?.has(scope) === true)
 }

@@ -70,9 +70,9 @@ class Inliner {
 
   /** Bundles the modules, and returns the text of the document. */
   async finish (): Promise<string> {
-    const [first, ...others] = this.#modules
+    const [first, ...followers] = this.#modules
     if (first === undefined) return this.#edits.apply()
-    for (const { element } of others) this.#replace(element, '')
+    for (const { element } of followers) this.#replace(element, '')
     const code = await bundle('js', this.#modules.map(({ text }) => text), this.#files, this.#report)
     if (code !== undefined) {
       await this.#attempt(first.element, async () => {
@@ -129,7 +129,7 @@ class Inliner {
       await this.#replaceByStyle(element, `@import ${toSpecifier(target)};`)
     } else if (rel.includes('icon')) {
       this.#setAttribute(element, 'href', await this.#files.toDataUrl(target.path))
-    } else if (rel.some((one) => one === 'modulepreload' || one === 'preload' || one === 'prefetch')) {
+    } else if (rel.some((type) => type === 'modulepreload' || type === 'preload' || type === 'prefetch')) {
       this.#replace(element, '')
     } else {
       throw new SyntaxError(`<link rel="${rel.join(' ')}"> cannot be put into the document: remove it`)

@@ -18,7 +18,7 @@ export function * elementsOf (parent: ParentNode): Generator<Element> {
 }
 
 export function attributeOf ({ attrs }: Element, name: string): string | undefined {
-  return attrs.find((one) => one.name === name)?.value
+  return attrs.find((attribute) => attribute.name === name)?.value
 }
 
 export function textOf ({ childNodes }: Element): string {

@@ -29,22 +29,22 @@ export interface FileSettings extends Partial<Omit<ResourceOptions, 'uri' | 'siz
 
 type ReportRule = (rule: string) => void
 
-export function mergeFolder (above: FolderSettings, own: FolderSidecar, report: ReportRule): FolderSettings {
-  const scopes = union(above.scopes, own.scopes)
-  checkAccess(scopes, own, report)
+export function mergeFolder (above: FolderSettings, file: FolderSidecar, report: ReportRule): FolderSettings {
+  const scopes = union(above.scopes, file.scopes)
+  checkAccess(scopes, file, report)
   return {
     scopes,
-    whenMissing: own.whenMissing ?? above.whenMissing,
-    ttlMs: own.cache?.ttlMs ?? above.ttlMs,
-    cacheScope: own.cache?.cacheScope ?? above.cacheScope,
-    audience: own.annotations?.audience ?? above.audience
+    whenMissing: file.whenMissing ?? above.whenMissing,
+    ttlMs: file.cache?.ttlMs ?? above.ttlMs,
+    cacheScope: file.cache?.cacheScope ?? above.cacheScope,
+    audience: file.annotations?.audience ?? above.audience
   }
 }
 
-export function mergeFile (folder: FolderSettings, own: FileSidecar, report: ReportRule): FileSettings {
-  const { scopes: ownScopes, whenMissing = folder.whenMissing, cache, annotations, ...described } = own
+export function mergeFile (folder: FolderSettings, file: FileSidecar, report: ReportRule): FileSettings {
+  const { scopes: ownScopes, whenMissing = folder.whenMissing, cache, annotations, ...described } = file
   const scopes = union(folder.scopes, ownScopes)
-  checkAccess(scopes, own, report)
+  checkAccess(scopes, file, report)
   const { audience } = folder
   const all = { ...(audience !== undefined && { audience }), ...annotations }
   return {
@@ -59,8 +59,8 @@ export function mergeFile (folder: FolderSettings, own: FileSidecar, report: Rep
   }
 }
 
-function union (above: readonly string[], own: readonly string[] = []): readonly string[] {
-  return own.length === 0 ? above : [...new Set([...above, ...own])]
+function union (above: readonly string[], file: readonly string[] = []): readonly string[] {
+  return file.length === 0 ? above : [...new Set([...above, ...file])]
 }
 
 function checkAccess (

@@ -68,10 +68,10 @@ function targetOf (line: string): string | undefined {
 
 /** The fence of the code block that the next line is in. Lines of code embed nothing. */
 function fenceAfter (line: string, open: string | undefined): string | undefined {
-  const [whole, fence] = FENCE.exec(line) ?? []
-  if (whole === undefined || fence === undefined) return open
+  const [opening, fence] = FENCE.exec(line) ?? []
+  if (opening === undefined || fence === undefined) return open
   if (open === undefined) return fence
-  const isEnd = fence.startsWith(open) && line.slice(whole.length).trim() === ''
+  const isEnd = fence.startsWith(open) && line.slice(opening.length).trim() === ''
   return isEnd ? undefined : open
 }
 

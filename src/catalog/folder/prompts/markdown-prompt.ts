@@ -139,10 +139,10 @@ export function toPromptDefinition (
     }
   }
   // A caller who may not read a file must not get it from a prompt.
-  const needed = [...new Set([scopes, ...[...embedded.values()].map((one) => one.scopes)].flat())]
+  const required = [...new Set([scopes, ...[...embedded.values()].map((file) => file.scopes)].flat())]
   return definePrompt({
     ...described,
-    ...(needed.length > 0 && { scopes: needed }),
+    ...(required.length > 0 && { scopes: required }),
     name,
     arguments: args.map(({ complete, ...argument }) => {
       const source = Array.isArray(complete) ? complete.map(String) : completions.get(argument.name)

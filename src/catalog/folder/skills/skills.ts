@@ -54,9 +54,9 @@ export async function readSkills (
     onPassedOver: (path, reason) => passedOver.push({ file: toFile(path), reason })
   })
   const skills = new Map<string, ReadSkill>()
-  for (const one of folders) {
-    const matter = await readMatter(one.main, problems)
-    if (matter !== undefined) skills.set(one.path, { ...one, ...matter })
+  for (const folder of folders) {
+    const matter = await readMatter(folder.main, problems)
+    if (matter !== undefined) skills.set(folder.path, { ...folder, ...matter })
   }
   const { manifest, resources, stamps } = await readFiles(folder, skills, options)
   return {

@@ -20,10 +20,10 @@ export interface TokenSource {
 /** Calls with a bearer token: RFC 6750, section 2.1. */
 export function createBearerCredential ({ read, forget, refusal }: TokenSource): Credential {
   /** The token that each caller got last: the upstream may refuse one that was replaced meanwhile. */
-  const given = new WeakMap<CredentialCaller, string>()
+  const tokens = new WeakMap<CredentialCaller, string>()
 
   function toHeaders (caller: CredentialCaller, token: string): CredentialHeaders {
-    given.set(caller, token)
+    tokens.set(caller, token)
     return { authorization: `Bearer ${token}` }
   }
 
@@ -40,7 +40,7 @@ export function createBearerCredential ({ read, forget, refusal }: TokenSource):
       }
     },
     forget (caller) {
-      const refused = given.get(caller)
+      const refused = tokens.get(caller)
       return refused !== undefined && forget(caller, refused)
     }
   }

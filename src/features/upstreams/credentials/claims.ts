@@ -41,11 +41,11 @@ export function createClaimsCredential (
   let signer: ServiceSigner | undefined
 
   async function sign ({ audience, claims }: JwtAuth, principal: Principal): Promise<string> {
-    const own = claims === undefined ? {} : readClaims(run('auth.jwt.claims', claims, principal))
+    const ownClaims = claims === undefined ? {} : readClaims(run('auth.jwt.claims', claims, principal))
     signer ??= openSigner()
     const iat = Math.floor(clock.now() / 1000)
     const times = { iat, exp: iat + LIFE_SECONDS }
-    const payload = { ...toIdentity(principal), ...own, iss: signer.issuer, aud: audience, ...times }
+    const payload = { ...toIdentity(principal), ...ownClaims, iss: signer.issuer, aud: audience, ...times }
     const token = await toJwt({ ...payload, jti: random.uuid() }, signer)
     if (token.length > MAX_CHARS) throw unusable(`the JWT of auth.jwt has more than ${MAX_CHARS} characters`)
     return token
@@ -54,9 +54,9 @@ export function createClaimsCredential (
   return {
     headers ({ principal }) {
       if (isAnonymous(principal)) throw new CredentialError('caller', 'an anonymous caller has no claims')
-      const own = headers === undefined ? {} : readHeaders(run('auth.headers', headers, principal))
-      if (jwt === undefined) return own
-      return sign(jwt, principal).then((token) => ({ ...own, authorization: `Bearer ${token}` }))
+      const ownHeaders = headers === undefined ? {} : readHeaders(run('auth.headers', headers, principal))
+      if (jwt === undefined) return ownHeaders
+      return sign(jwt, principal).then((token) => ({ ...ownHeaders, authorization: `Bearer ${token}` }))
     }
   }
 }
@@ -96,18 +96,18 @@ function unusable (problem: string): CredentialError {
 }
 
 function readHeaders (value: Claims): CredentialHeaders {
-  const own = new Map<string, string>()
+  const headers = new Map<string, string>()
   let chars = 0
-  for (const [given, text] of Object.entries(value)) {
-    const name = given.toLowerCase()
+  for (const [key, text] of Object.entries(value)) {
+    const name = key.toLowerCase()
     const problem = findHeaderProblem(name, text)
     if (problem !== undefined) throw unusable(`the function auth.headers returned ${problem}`)
-    if (own.has(name)) throw unusable(`the function auth.headers returned ${name} twice`)
-    own.set(name, String(text))
+    if (headers.has(name)) throw unusable(`the function auth.headers returned ${name} twice`)
+    headers.set(name, String(text))
     chars += name.length + String(text).length
   }
   if (chars > MAX_CHARS) throw unusable(`auth.headers returned more than ${MAX_CHARS} characters`)
-  return Object.fromEntries(own)
+  return Object.fromEntries(headers)
 }
 
 /** The value may be a claim: it is not quoted. */
@@ -120,8 +120,8 @@ function findHeaderProblem (name: string, value: unknown): string | undefined {
 }
 
 function readClaims (value: Claims): Claims {
-  const own = OWN_CLAIMS.find((name) => Object.hasOwn(value, name))
-  if (own !== undefined) throw unusable(`auth.jwt.claims returned ${own}, which this service sets`)
+  const ownClaim = OWN_CLAIMS.find((name) => Object.hasOwn(value, name))
+  if (ownClaim !== undefined) throw unusable(`auth.jwt.claims returned ${ownClaim}, which this service sets`)
   // A claim that the token lacks must not become a JWT about nobody.
   const { sub } = value
   if (!Object.hasOwn(value, 'sub') || (typeof sub === 'string' && sub !== '')) return value

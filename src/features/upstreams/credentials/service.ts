@@ -39,15 +39,15 @@ export function createServiceCredential (
   })
 }
 
-/** @param own absent for another issuer, which must not learn the secret of the first. */
+/** @param client absent for another issuer, which must not learn the secret of the first. */
 function toClient (
-  clientId: string | undefined, secret: string | undefined, own: ClientCredentials | undefined
+  clientId: string | undefined, secret: string | undefined, client: ClientCredentials | undefined
 ): ClientCredentials {
   if (clientId !== undefined && secret !== undefined) return { clientId, secret }
   if (clientId !== undefined || secret !== undefined) {
     throw new TypeError('auth.clientId and auth.clientSecret belong together: one of them is missing')
   }
-  if (own !== undefined) return own
+  if (client !== undefined) return client
   throw new TypeError('auth needs clientId and clientSecret. TRIVET_AUTH_CLIENT_ID with its secret or key ' +
     'takes their place at the first of TRIVET_AUTH_ISSUERS alone')
 }

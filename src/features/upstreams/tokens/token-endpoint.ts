@@ -108,21 +108,21 @@ async function withoutIdToken (response: Response): Promise<Response> {
 }
 
 /** Throws for an answer that cannot be used. */
-function readAnswer (answer: TokenEndpointResponse, asked: readonly string[], tookMs: number): IssuedToken {
+function readAnswer (answer: TokenEndpointResponse, scopes: readonly string[], tookMs: number): IssuedToken {
   const { access_token: accessToken, refresh_token: refreshToken, expires_in: seconds, scope } = answer
   const { token_type: type, issued_token_type: kind } = answer
   if (type !== 'bearer') throw new Error('the token_type of its answer is not Bearer')
-  if (kind !== undefined && !ACCESS_TOKEN_TYPES.some((one) => one === kind)) {
+  if (kind !== undefined && !ACCESS_TOKEN_TYPES.some((accepted) => accepted === kind)) {
     throw new Error('the issued_token_type of its answer is not that of an access token')
   }
   if (accessToken.length > MAX_TOKEN_CHARS || !BEARER_TOKEN.test(accessToken)) {
     throw new Error('the access_token of its answer is not a bearer token')
   }
-  const granted = scope?.split(' ') ?? asked
+  const granted = scope?.split(' ') ?? scopes
   return {
     accessToken,
     lifeMs: Math.min(seconds === undefined ? UNKNOWN_LIFE_MS : seconds * 1000, MAX_LIFE_MS) - tookMs,
-    missingScopes: asked.filter((one) => !granted.includes(one)),
+    missingScopes: scopes.filter((scopeName) => !granted.includes(scopeName)),
     ...(refreshToken !== undefined && { refreshToken })
   }
 }

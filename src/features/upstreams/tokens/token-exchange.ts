@@ -172,9 +172,9 @@ export class TokenExchange {
    * @param keep must resolve once the new token is durable. If it rejects, so does the result.
    */
   async renew (
-    principal: Principal, kept: KeptToken, target: ExchangeTarget, keep: (renewed: KeptToken) => Promise<void>
+    principal: Principal, token: KeptToken, target: ExchangeTarget, keep: (next: KeptToken) => Promise<void>
   ): Promise<KeptToken> {
-    const { issuer, refreshToken } = kept
+    const { issuer, refreshToken } = token
     if (refreshToken === undefined) throw new NothingToExchange('the kept token has no refresh token')
     const { request, guard } = this.#open(issuer)
     const refresh = toRefreshRequest(refreshToken, target)

@@ -26,10 +26,10 @@ export function toExchangeRequest (
   { audience, resource, scopes = [], isKept = false }: TokenTarget & { readonly isKept?: boolean }
 ): TokenRequest {
   if (form === 'on-behalf-of') {
-    const own = toDelegatedScopes({ audience, scopes })
+    const scopesOfTarget = toDelegatedScopes({ audience, scopes })
     return {
       grantType: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-      scopes: isKept ? [...own, 'offline_access'] : own,
+      scopes: isKept ? [...scopesOfTarget, 'offline_access'] : scopesOfTarget,
       parameters: { assertion: token, requested_token_use: 'on_behalf_of' }
     }
   }

@@ -47,6 +47,6 @@ export async function writeSchema (prefix: string, role?: string): Promise<strin
 
 function findBackend (url: string): Backend | undefined {
   const colon = url.indexOf(':')
-  const [scheme, rest] = [url.slice(0, colon), url.slice(colon + 1)]
-  return BACKENDS.find((entry) => entry.schemes.includes(scheme) && entry.rest.test(rest))
+  const [scheme, location] = [url.slice(0, colon), url.slice(colon + 1)]
+  return BACKENDS.find((entry) => entry.schemes.includes(scheme) && entry.rest.test(location))
 }

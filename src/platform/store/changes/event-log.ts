@@ -58,8 +58,8 @@ export function createLocalEventLog (options: LocalEventLogOptions): EventLog {
   const room = createLogRoom({ maxEvents, ttlMs, maxBytes, now })
   const timer = timers.setInterval(() => drop(room.expire()), ttlMs).unref()
 
-  function drop (gone: readonly string[]): void {
-    for (const stream of gone) streams.delete(stream)
+  function drop (names: readonly string[]): void {
+    for (const stream of names) streams.delete(stream)
   }
 
   return {

@@ -77,5 +77,5 @@ function isScopeSets (value: unknown): value is string[][] {
 }
 
 function isTexts (value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string')
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }

@@ -106,8 +106,8 @@ export function createLocalDueTimes ({ now = clock.now }: Clock = {}): DueTimes 
   function find (limit: number, until: number): Array<[entry: string, time: LocalTime]> {
     const due: Array<[string, LocalTime]> = []
     // No copy of the map: it has the entries of ended tasks too.
-    for (const one of times) if (one[1].at <= until) due.push(one)
-    return due.sort(([, one], [, other]) => one.at - other.at).slice(0, limit)
+    for (const entry of times) if (entry[1].at <= until) due.push(entry)
+    return due.sort(([, left], [, right]) => left.at - right.at).slice(0, limit)
   }
 
   function toEntry ([entry, { at, generation }]: readonly [string, LocalTime]): DueEntry {
@@ -139,11 +139,11 @@ export function createLocalDueTimes ({ now = clock.now }: Clock = {}): DueTimes 
       const last = readPlace(from)
       const entries: DueEntry[] = []
       let end = last
-      for (const one of times) {
-        if (one[1].number <= last) continue
+      for (const entry of times) {
+        if (entry[1].number <= last) continue
         if (entries.length === limit) return { entries, next: String(end) }
-        entries.push(toEntry(one))
-        end = one[1].number
+        entries.push(toEntry(entry))
+        end = entry[1].number
       }
       return { entries, next: undefined }
     }

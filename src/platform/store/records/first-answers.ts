@@ -89,16 +89,16 @@ export function createFirstAnswers (store: StateStore) {
   async function find (slot: Slot, head: Head): Promise<FirstAnswer | FirstRun | undefined> {
     const record = await insist(BEGIN_FOR_MS, async () => await store.peek(slot.key))
     if (record === undefined) return await create(slot, head)
-    const { head: other, result } = readAnswerRecord(record.value.bytes)
-    if (other === undefined || other.state === 'dropped') return undefined
+    const { head: stored, result } = readAnswerRecord(record.value.bytes)
+    if (stored === undefined || stored.state === 'dropped') return undefined
     // The write whose reply was lost was done.
-    if (other.mark === head.mark) return await resume(slot, head, record.version)
-    if (other.args !== head.args) throw new KeyReused()
+    if (stored.mark === head.mark) return await resume(slot, head, record.version)
+    if (stored.args !== head.args) throw new KeyReused()
     // Whoever wrote the answer may not have learnt that it is durable.
-    const isKept = isAnswer(other) && await insist(BEGIN_FOR_MS, async () => (
+    const isKept = isAnswer(stored) && await insist(BEGIN_FOR_MS, async () => (
       await store.confirm(slot.key, record.version)
     ))
-    return isKept ? toAnswer(other, result) : undefined
+    return isKept ? toAnswer(stored, result) : undefined
   }
 
   /** Begins the lease of the own record again. `undefined` if it was too late. */
@@ -132,16 +132,16 @@ export function createFirstAnswers (store: StateStore) {
           if (outcome === 'full') onUnkept(new Error(LIMIT.describe('principal')))
           return answer
         }
-        const { head: other, result } = readAnswerRecord(record.value.bytes)
-        if (other?.args !== head.args) {
+        const { head: stored, result } = readAnswerRecord(record.value.bytes)
+        if (stored?.args !== head.args) {
           onUnkept(new Error('the lease was lost, and a call with other arguments has the key'))
           return answer
         }
-        if (!isAnswer(other)) {
+        if (!isAnswer(stored)) {
           if (await store.replace(key, record.version, value, lifetime) !== undefined) return answer
         } else if (await store.confirm(key, record.version)) {
           // Also the own answer, if the reply to its write was lost: it may not be durable yet.
-          return toAnswer(other, result)
+          return toAnswer(stored, result)
         }
       }
     }
@@ -186,12 +186,12 @@ export function createFirstAnswers (store: StateStore) {
       const slot = toSlot(call)
       const head: Head = { args: toHash(call.args), mark: newMark(), state: 'runs' }
       try {
-        let begun = await create(slot, head) ?? await find(slot, head)
-        for (let ms = FIRST_PAUSE_MS; begun === undefined; ms = Math.min(MAX_PAUSE_MS, 2 * ms)) {
+        let run = await create(slot, head) ?? await find(slot, head)
+        for (let ms = FIRST_PAUSE_MS; run === undefined; ms = Math.min(MAX_PAUSE_MS, 2 * ms)) {
           await timers.pause(ms, { signal: signal() })
-          begun = await find(slot, head)
+          run = await find(slot, head)
         }
-        return begun
+        return run
       } catch (error) {
         if (!(error instanceof ShareUsed)) throw error
         call.onUnkept(error)

@@ -9,10 +9,10 @@ import { copyJson, JsonValue, readJson } from './json-value.ts'
 import type { StateValue } from './state-store.ts'
 
 /** Throws an Error if the value does not match the schema, and a ToolError if the value is too large. */
-export function checkValue (kind: HandleKind, given: unknown): JsonValue | Promise<JsonValue> {
+export function checkValue (kind: HandleKind, value: unknown): JsonValue | Promise<JsonValue> {
   // The check gets a JSON copy, because later reads return the JSON value. It may also fill in defaults,
   // which must not change the caller's object.
-  return applyTo(kind.checkValue(toJson(kind.kind, given)), (verdict) => toChecked(kind, verdict))
+  return applyTo(kind.checkValue(toJson(kind.kind, value)), (verdict) => toChecked(kind, verdict))
 }
 
 /**

@@ -46,9 +46,9 @@ export function createHandles (
   /** Orders the updates of one process. Updates of different replicas use compare-and-set. */
   const queue = createKeyedQueue()
 
-  async function create (kind: HandleKind, sender: Sender, given: unknown): Promise<NewHandle<unknown>> {
+  async function create (kind: HandleKind, sender: Sender, content: unknown): Promise<NewHandle<unknown>> {
     const id = `${kind.prefix}_${random.name(ID_BYTES)}`
-    const value = await checkValue(kind, given)
+    const value = await checkValue(kind, content)
     const lifetime: RecordLifetime = {
       idleMs: kind.idleTtlMs, ...(kind.maxAgeMs === undefined ? {} : { endsAt: now() + kind.maxAgeMs })
     }
@@ -90,7 +90,7 @@ export function createHandles (
       const owner = ownerOf(sender.principal)
       const fail = (error: unknown): never => { throw toHandleError(kind, error) }
       return {
-        create: async (given) => await create(kind, sender, given).catch(fail),
+        create: async (content) => await create(kind, sender, content).catch(fail),
         async read (id) {
           try {
             return await readValue(kind, live(await store.read(toKey(kind, owner, id)), kind, id).value)

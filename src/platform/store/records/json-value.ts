@@ -43,8 +43,8 @@ function maxBytesOf (json: unknown, depth: number): number {
   if (typeof json !== 'object' || json === null) return 25
   if (depth > MAX_DEPTH) return Infinity
   let sum = 2
-  if (Array.isArray(json)) for (const one of json) sum += 1 + maxBytesOf(one, depth + 1)
-  else for (const [key, one] of Object.entries(json)) sum += 4 + 6 * key.length + maxBytesOf(one, depth + 1)
+  if (Array.isArray(json)) for (const item of json) sum += 1 + maxBytesOf(item, depth + 1)
+  else for (const [key, item] of Object.entries(json)) sum += 4 + 6 * key.length + maxBytesOf(item, depth + 1)
   return sum
 }
 
@@ -61,13 +61,13 @@ export function copyJson (value: unknown): unknown {
 /** Copies a value that is known to be a JSON value. */
 export function cloneJson (json: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) return viaText(json)
-  if (Array.isArray(json)) return json.map((one) => cloneJson(one, depth + 1))
+  if (Array.isArray(json)) return json.map((item) => cloneJson(item, depth + 1))
   if (!isObject(json)) return json
   const copy = { ...json }
   for (const key in copy) {
-    const one = copy[key]
-    if (typeof one === 'object' && one !== null && Object.hasOwn(copy, key)) {
-      copy[key] = cloneJson(one, depth + 1)
+    const item = copy[key]
+    if (typeof item === 'object' && item !== null && Object.hasOwn(copy, key)) {
+      copy[key] = cloneJson(item, depth + 1)
     }
   }
   return copy
@@ -91,9 +91,9 @@ function copyPlain (value: unknown, depth: number): unknown {
 function copyArray (array: readonly unknown[], depth: number): unknown {
   const copy: unknown[] = []
   for (let index = 0; index < array.length; index++) {
-    const one = copyPlain(array[index], depth + 1)
-    if (one === NOT_PLAIN) return NOT_PLAIN
-    copy.push(one)
+    const item = copyPlain(array[index], depth + 1)
+    if (item === NOT_PLAIN) return NOT_PLAIN
+    copy.push(item)
   }
   return copy
 }
@@ -102,9 +102,9 @@ function copyObject (object: { readonly [key: string]: unknown }, depth: number)
   const copy: { [key: string]: unknown } = {}
   for (const key of Object.keys(object)) {
     // Assigning to this key would set the prototype.
-    const one = key === '__proto__' ? NOT_PLAIN : copyPlain(object[key], depth + 1)
-    if (one === NOT_PLAIN) return NOT_PLAIN
-    copy[key] = one
+    const item = key === '__proto__' ? NOT_PLAIN : copyPlain(object[key], depth + 1)
+    if (item === NOT_PLAIN) return NOT_PLAIN
+    copy[key] = item
   }
   return copy
 }

@@ -61,10 +61,10 @@ export class Endpoint {
     await this.#send('DELETE', headers).catch(() => {})
   }
 
-  async #send (method: string, headers: Headers, rest: RequestInit = {}): Promise<Response> {
+  async #send (method: string, headers: Headers, options: RequestInit = {}): Promise<Response> {
     // A redirect must not carry a token or another header to an address that the user did not name.
     const init = { method, redirect: 'manual', headers: { ...headers, ...this.#headers } } as const
-    return await fetch(this.url, { ...init, ...rest })
+    return await fetch(this.url, { ...init, ...options })
   }
 }
 

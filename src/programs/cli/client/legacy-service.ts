@@ -34,7 +34,7 @@ class Incoming {
   take (): void { this.#next = undefined }
 }
 
-const MAY_ASK = ['tools/call', 'prompts/get', 'resources/read']
+const ASKING_METHODS = ['tools/call', 'prompts/get', 'resources/read']
 const QUESTIONS = ['elicitation/create', 'sampling/createMessage', 'roots/list']
 
 /** Rejects with a ConnectionError if the service refuses the handshake. */
@@ -64,7 +64,7 @@ function createSession (
   let waiting: WaitingCall | undefined
   const isOver = new AbortController()
   /** Opened with the first call: lists ask nothing. */
-  let own: Incoming | undefined
+  let stream: Incoming | undefined
 
   async function listen (): Promise<Incoming> {
     return new Incoming({ messages: await endpoint.listen(headers, isOver.signal), status: 200 })
@@ -76,22 +76,23 @@ function createSession (
 
   /** Reads until the response, or until a question that this client has promised to answer. */
   async function read (
-    method: string, call: Incoming, asked: number, onNotification: (json: string) => void
+    method: string, call: Incoming, count: number, onNotification: (json: string) => void
   ): Promise<Reply> {
     for (;;) {
-      const { from, message } = await Promise.race([call.peek(), ...own === undefined ? [] : [own.peek()]])
+      const peeks = [call, stream].flatMap((incoming) => incoming?.peek() ?? [])
+      const { from, message } = await Promise.race(peeks)
       if (message === undefined && from === call) throw toNoResponse(endpoint.url, call.status)
       from.take()
       if (message === undefined) {
-        own = undefined
+        stream = undefined
         continue
       }
       if (isResponse(message)) return toReply(message, method)
       if (!('id' in message)) reportNotification(message, onNotification)
       else if (mayAnswer(message)) {
-        const key = asked === 0 ? 'question' : `question${asked + 1}`
+        const key = count === 0 ? 'question' : `question${count + 1}`
         waiting = { call, questionId: message.id, key }
-        return { json: toQuestion(key, { method: message.method, params: message.params }, asked + 1) }
+        return { json: toQuestion(key, { method: message.method, params: message.params }, count + 1) }
       } else if (message.method === 'ping') await respond(message.id, { result: {} })
       else {
         const text = `this client does not serve ${String(message.method)}`
@@ -107,16 +108,16 @@ function createSession (
 
   return {
     async send ({ method, params, headers: mirrored, signal }, onNotification) {
-      const { inputResponses, requestState, ...rest } = readRound(params)
+      const { inputResponses, requestState, ...members } = readRound(params)
       if (waiting !== undefined && isObject(inputResponses)) {
         const { call, questionId, key } = waiting
         waiting = undefined
         await respond(questionId, { result: inputResponses[key] })
         return await read(method, call, Number(requestState), onNotification)
       }
-      if (MAY_ASK.includes(method)) own ??= await listen()
+      if (ASKING_METHODS.includes(method)) stream ??= await listen()
       const id = ++count
-      const message = { jsonrpc: '2.0', id, method, params: { ...rest, _meta: { progressToken: id } } }
+      const message = { jsonrpc: '2.0', id, method, params: { ...members, _meta: { progressToken: id } } }
       const call = new Incoming(await endpoint.post(message, { ...headers, ...mirrored }, signal))
       return await read(method, call, 0, onNotification)
     },
@@ -127,10 +128,10 @@ function createSession (
   }
 }
 
-/** @param asked how many questions the call has asked. */
-function toQuestion (key: string, request: object, asked: number): string {
+/** @param count how many questions the call has asked. */
+function toQuestion (key: string, request: object, count: number): string {
   return JSON.stringify({
-    resultType: 'input_required', inputRequests: { [key]: request }, requestState: String(asked)
+    resultType: 'input_required', inputRequests: { [key]: request }, requestState: String(count)
   })
 }
 

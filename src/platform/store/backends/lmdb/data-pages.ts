@@ -11,14 +11,14 @@ export interface DataPages {
 /** A tree without entries has this root. */
 const NO_PAGE = 0xffff_ffff_ffff_ffffn
 const PAGE = { flags: 18, lower: 20, span: 20, header: 24 }
-const IS_BRANCH = 1
-const IS_LEAF = 2
+const BRANCH = 1
+const LEAF = 2
 /** The bytes of an entry before its key. */
 const ENTRY_BYTES = 8
 /** The value of an entry is the number of its first page. */
-const IS_ELSEWHERE = 1
+const ELSEWHERE = 1
 /** The value of an entry is a tree of its own. */
-const IS_TREE = 2
+const TREE = 2
 const ROOT_IN_TREE = 40
 
 /** Returns the number of a missing page. `undefined` if all are there. */
@@ -29,8 +29,8 @@ export function findMissingPage (pages: DataPages, roots: readonly bigint[]): nu
     if (bytes === undefined) return page
     const flags = bytes.readUInt16LE(PAGE.flags)
     for (const entry of entriesOf(bytes)) {
-      if ((flags & IS_BRANCH) !== 0) open.push(entry.readUIntLE(0, 6))
-      else if ((flags & IS_LEAF) !== 0) {
+      if ((flags & BRANCH) !== 0) open.push(entry.readUIntLE(0, 6))
+      else if ((flags & LEAF) !== 0) {
         const { value, isElsewhere, isTree } = toLeafEntry(entry)
         if (isElsewhere && !hasSpan(pages, value.readUIntLE(0, 6))) return value.readUIntLE(0, 6)
         const root = isTree ? value.readBigUInt64LE(ROOT_IN_TREE) : NO_PAGE
@@ -51,8 +51,8 @@ function toLeafEntry (entry: Buffer) {
   const [flags, keyBytes] = [entry.readUInt16LE(4), entry.readUInt16LE(6)]
   return {
     value: entry.subarray(ENTRY_BYTES + keyBytes),
-    isElsewhere: (flags & IS_ELSEWHERE) !== 0,
-    isTree: (flags & IS_TREE) !== 0
+    isElsewhere: (flags & ELSEWHERE) !== 0,
+    isTree: (flags & TREE) !== 0
   }
 }
 

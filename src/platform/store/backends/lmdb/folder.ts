@@ -80,7 +80,7 @@ export function openLmdbFolder (folder: string, prefix: string): LmdbFolder {
  */
 export function removeUnusedFiles (folder: string, databases: LmdbFolder, allowed: string): void {
   const { root, headers, values, expiries, owners, dueTimes } = databases
-  const counts = [headers, values, expiries, owners, dueTimes].map((one) => one.getKeysCount({ limit: 1 }))
+  const counts = [headers, values, expiries, owners, dueTimes].map((part) => part.getKeysCount({ limit: 1 }))
   const names = [...FILES, allowed]
   const isUnused = readdirSync(folder).every((name) => names.includes(name)) &&
     root.getKeysCount() === counts.length && counts.every((count) => count === 0)

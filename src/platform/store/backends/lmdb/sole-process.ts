@@ -69,14 +69,14 @@ async function makeSocket (path: string, exclusively: Exclusively): Promise<Serv
 async function listen (path: string, exclusively: Exclusively, dead?: BigIntStats): Promise<SocketOutcome> {
   const server = createServer((socket) => socket.destroy())
   return await new Promise((resolve) => {
-    const other = exclusively(() => {
-      const found = statOf(path)
-      const isDead = found !== undefined && found.ino === dead?.ino && found.ctimeNs === dead.ctimeNs
+    const owner = exclusively(() => {
+      const current = statOf(path)
+      const isDead = current !== undefined && current.ino === dead?.ino && current.ctimeNs === dead.ctimeNs
       if (isDead) rmSync(path, { force: true })
       server.listen(path)
-      return isDead ? undefined : found
+      return isDead ? undefined : current
     })
-    server.once('error', () => resolve(other === undefined ? 'unsupported' : { other }))
+    server.once('error', () => resolve(owner === undefined ? 'unsupported' : { other: owner }))
     server.once('listening', () => resolve({ server: server.unref() }))
   })
 }

@@ -56,8 +56,8 @@ export interface LmdbStateStore extends StateStore {
 export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptions = {}): LmdbStateStore {
   const { prefix = 'trivet', now = createForwardClock() } = options
   const { sweepMs = SWEEP_MS, writeDeadlineMs = WRITE_DEADLINE_MS, onBroken = () => {} } = options
-  const opened = openLmdbFolder(folder, prefix)
-  const { root, dueTimes, created, ...databases } = opened
+  const folderDatabases = openLmdbFolder(folder, prefix)
+  const { root, dueTimes, created, ...databases } = folderDatabases
   const check = createFolderCheck(folder, (error) => {
     // The sweep reads the file.
     timers.clear(timer)
@@ -119,7 +119,7 @@ export function openLmdbStateStore (folder: string, options: LmdbStateStoreOptio
     if (created === undefined || !transactions.isOpen) return
     check.close()
     try {
-      root.transactionSync(() => removeUnusedFiles(folder, opened, claim))
+      root.transactionSync(() => removeUnusedFiles(folder, folderDatabases, claim))
     } catch {
       // Files that nobody needs are left behind.
     }

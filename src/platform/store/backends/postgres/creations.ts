@@ -6,7 +6,7 @@ import type { RecordLifetime, StateKey, StateRecord, StateValue } from '../../re
 import { gatherInOrder, type Waiter } from './gather.ts'
 import { isMistake, PostgresError } from './postgres-error.ts'
 import type { RecordStatements } from './record-statements.ts'
-import { IS_FULL, IS_HELD, IS_TAKEN } from './schema/schema-functions.ts'
+import { FULL, HELD, TAKEN } from './schema/schema-functions.ts'
 import { readNumber, type AnswerRow, type StatementRunner } from './statement.ts'
 
 type Created = StateRecord | 'taken' | 'full'
@@ -34,9 +34,9 @@ export function createCreations (runner: StatementRunner, statements: RecordStat
   const owners = new Map<string, ReturnType<typeof gatherInOrder<Creation>>>()
   let pending = 0
 
-  function begin (owner: string, one: Creation): void {
+  function begin (owner: string, item: Creation): void {
     const ask = owners.get(owner) ?? toOwner(owner)
-    ask(one, one.since)
+    ask(item, item.since)
   }
 
   function toOwner (owner: string) {
@@ -66,34 +66,34 @@ export function createCreations (runner: StatementRunner, statements: RecordStat
         creations.map(({ version }) => version), creations.map(({ idleMs }) => idleMs),
         creations.map(({ endsAt }) => endsAt), creations.map(({ limit }) => limit)
       ], { waitedMs })
-      for (const [index, one] of creations.entries()) settle(owner, one, rows[index])
+      for (const [index, item] of creations.entries()) settle(owner, item, rows[index])
     } catch (error) {
       if (!isMistake(error)) throw error
-      for (const one of creations) await createOne(owner, one)
+      for (const item of creations) await createOne(owner, item)
     }
   }
 
-  async function createOne (owner: string, one: Creation): Promise<void> {
-    const { name, value, version, idleMs, endsAt, limit, since } = one
+  async function createOne (owner: string, item: Creation): Promise<void> {
+    const { name, value, version, idleMs, endsAt, limit, since } = item
     try {
       const [row] = await runner.run(
         statements.create, [owner, name, value.bytes, version, idleMs, endsAt, limit],
         { waitedMs: clock.monotonic() - since }
       )
-      settle(owner, one, row)
+      settle(owner, item, row)
     } catch (error) {
       if (!isMistake(error)) throw error
-      one.reject(error)
+      item.reject(error)
     }
   }
 
-  function settle (owner: string, one: Creation, row: AnswerRow | undefined): void {
-    const { value, version, since, resolve, reject } = one
+  function settle (owner: string, item: Creation, row: AnswerRow | undefined): void {
+    const { value, version, since, resolve, reject } = item
     const expiresAt = readNumber(row?.[0])
-    if (expiresAt === IS_TAKEN) resolve('taken')
-    else if (expiresAt === IS_FULL) resolve('full')
-    else if (expiresAt !== IS_HELD) resolve({ value, version, expiresAt })
-    else if (clock.monotonic() - since < HELD_MS) timers.setTimeout(() => { begin(owner, one) }, RETRY_MS)
+    if (expiresAt === TAKEN) resolve('taken')
+    else if (expiresAt === FULL) resolve('full')
+    else if (expiresAt !== HELD) resolve({ value, version, expiresAt })
+    else if (clock.monotonic() - since < HELD_MS) timers.setTimeout(() => { begin(owner, item) }, RETRY_MS)
     else reject(new PostgresError(`somebody held a record for ${HELD_MS} ms`))
   }
 

@@ -29,7 +29,7 @@ const toLateError = () => (
 /** The connections for statements. One more listens. */
 const POOL_SIZE = 7
 /** No attempt helps: the password, the user or the database is wrong. */
-const IS_WRONG = /^(?:28...|3D000)$/
+const LASTING = /^(?:28...|3D000)$/
 
 /** All members share one pool of connections, and the broadcast has one more. */
 export const openPostgresBackend: OpenBackend = async (url, options) => {
@@ -132,7 +132,7 @@ async function connectFirst (target: PostgresTarget, stop: AbortSignal): Promise
         signal,
         mayRetry (error) {
           lastError = toPostgresError(error)
-          return !signal.aborted && !IS_WRONG.test(lastError.code ?? '')
+          return !signal.aborted && !LASTING.test(lastError.code ?? '')
         }
       })
       if (signal.aborted) connection.destroy()

@@ -16,7 +16,7 @@ const QUOTES_DATA = /^2[23]...$/
  * The codes of mistakes in statements and in their data: a name may be too long for an index. A missing
  * right, table or function is no mistake: an operator may bring it back.
  */
-const IS_MISTAKE = /^(?:22...|42(?!501|P01|883)...|54000)$/
+const MISTAKE = /^(?:22...|42(?!501|P01|883)...|54000)$/
 
 /** For `catch` of a promise. */
 export function throwPostgresError (error: unknown): never { throw toPostgresError(error) }
@@ -33,7 +33,7 @@ export function toPostgresError (error: unknown): PostgresError {
   if (!(error instanceof Error)) return new PostgresError('the driver threw a value that is not an error')
   const code = codeOf(error)
   const message = error instanceof AggregateError
-    ? error.errors.map((one) => toPostgresError(one).message).join(', ')
+    ? error.errors.map((part) => toPostgresError(part).message).join(', ')
     : error.message
   const isQuoting = typeof code === 'string' && QUOTES_DATA.test(code)
   return new PostgresError(isQuoting ? message.replaceAll(QUOTED, '…') : message, code).withFramesOf(error)
@@ -41,7 +41,7 @@ export function toPostgresError (error: unknown): PostgresError {
 
 /** Whether the statement, or its data, is wrong. It has changed nothing then. */
 export function isMistake (error: unknown): boolean {
-  return error instanceof PostgresError && IS_MISTAKE.test(error.code ?? '')
+  return error instanceof PostgresError && MISTAKE.test(error.code ?? '')
 }
 
 export function hasCode (error: unknown, ...codes: string[]): boolean {

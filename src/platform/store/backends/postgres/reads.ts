@@ -43,10 +43,10 @@ export function createReads (runner: StatementRunner, statements: RecordStatemen
   /** @param groups the reads of each record. */
   async function answer (groups: ReadonlyArray<readonly Read[]>): Promise<void> {
     const keys = groups.flatMap(([first]) => first === undefined ? [] : [first.key])
-    const found = new Map<number, AnswerRow>()
-    for (const row of await runner.run(statements.read, toArrays(keys))) found.set(readNumber(row[0]), row)
+    const rows = new Map<number, AnswerRow>()
+    for (const row of await runner.run(statements.read, toArrays(keys))) rows.set(readNumber(row[0]), row)
     for (const [index, group] of groups.entries()) {
-      const row = found.get(index + 1)
+      const row = rows.get(index + 1)
       const record = row && readRecord(row)
       if (row === undefined || record === undefined || row[4] !== true) {
         for (const { resolve } of group) resolve(record)

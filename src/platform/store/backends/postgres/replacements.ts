@@ -37,21 +37,21 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
   /** It has one replacement of each record at most. */
   const ask = gatherTurns<Replacement>((replacements) => {
     const shared: Replacement[] = []
-    for (const one of replacements) {
-      if (one.value.bytes.length > MAX_SHARED_BYTES) replaceAlone(one)
-      else shared.push(one)
+    for (const item of replacements) {
+      if (item.value.bytes.length > MAX_SHARED_BYTES) replaceAlone(item)
+      else shared.push(item)
     }
     const [first, second] = shared
     if (first !== undefined && second === undefined) replaceAlone(first)
     else if (first !== undefined) replaceMany(shared)
   })
 
-  function replaceAlone (one: Replacement): void {
-    const { key: { owner, name }, version, value, next, idleMs, endsAt } = one
+  function replaceAlone (item: Replacement): void {
+    const { key: { owner, name }, version, value, next, idleMs, endsAt } = item
     const values = [owner, name, version, value.bytes, next, idleMs, endsAt]
-    runner.run(statements.replace, values, { waitedMs: waitOf([one]) }).then(([row]) => {
-      settle(one, row?.[1] === true ? null : row?.[0] ?? undefined)
-    }).catch((error: unknown) => { fail(one, error) })
+    runner.run(statements.replace, values, { waitedMs: waitOf([item]) }).then(([row]) => {
+      settle(item, row?.[1] === true ? null : row?.[0] ?? undefined)
+    }).catch((error: unknown) => { fail(item, error) })
   }
 
   function replaceMany (all: readonly Replacement[]): void {
@@ -61,41 +61,41 @@ export function createReplacements (runner: StatementRunner, statements: RecordS
       all.map(({ endsAt }) => endsAt)
     ], { waitedMs: waitOf(all) }).then((rows) => {
       const expiries = new Map(rows.map(([place, expiry]) => [Number(place), expiry]))
-      for (const [index, one] of all.entries()) settle(one, expiries.get(index + 1))
-    }).catch((error: unknown) => { for (const one of all) fail(one, error) })
+      for (const [index, item] of all.entries()) settle(item, expiries.get(index + 1))
+    }).catch((error: unknown) => { for (const item of all) fail(item, error) })
   }
 
   /** @param expiry null if another transaction holds the record, undefined if it has another version. */
-  function settle (one: Replacement, expiry: unknown): void {
-    if (expiry === null) return tryAgain(one)
-    one.resolve(expiry === undefined ? undefined : toRecord(one, expiry))
-    const queue = queues.get(toId(one.key))
+  function settle (item: Replacement, expiry: unknown): void {
+    if (expiry === null) return tryAgain(item)
+    item.resolve(expiry === undefined ? undefined : toRecord(item, expiry))
+    const queue = queues.get(toId(item.key))
     // No record has a version again that it has lost, and this answer is as durable as theirs would be.
     for (const [next] of queue ?? []) {
-      if (next.version === one.version && queue?.delete(next)) next.resolve(undefined)
+      if (next.version === item.version && queue?.delete(next)) next.resolve(undefined)
     }
-    askNext(one)
+    askNext(item)
   }
 
-  function fail (one: Replacement, error: unknown): void {
-    one.reject(error)
-    askNext(one)
+  function fail (item: Replacement, error: unknown): void {
+    item.reject(error)
+    askNext(item)
   }
 
-  function tryAgain (one: Replacement): void {
-    const heldMs = clock.monotonic() - one.askedAt
-    if (heldMs >= HELD_MS) return fail(one, new PostgresError(`somebody held a record for ${HELD_MS} ms`))
-    timers.setTimeout(() => { ask(one) }, Math.min(2 + heldMs / 4, RETRY_MS))
+  function tryAgain (item: Replacement): void {
+    const heldMs = clock.monotonic() - item.askedAt
+    if (heldMs >= HELD_MS) return fail(item, new PostgresError(`somebody held a record for ${HELD_MS} ms`))
+    timers.setTimeout(() => { ask(item) }, Math.min(2 + heldMs / 4, RETRY_MS))
   }
 
-  function begin (one: Replacement): void {
-    const id = toId(one.key)
+  function begin (item: Replacement): void {
+    const id = toId(item.key)
     const queue = queues.get(id)
     if (queue === undefined) {
       queues.set(id, createQueue())
-      ask(one)
-    } else if (!queue.add(one)) {
-      one.reject(new PostgresError(`${MAX_WAITING} replacements wait for another one of their record`))
+      ask(item)
+    } else if (!queue.add(item)) {
+      item.reject(new PostgresError(`${MAX_WAITING} replacements wait for another one of their record`))
     }
   }
 

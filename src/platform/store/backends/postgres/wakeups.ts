@@ -42,39 +42,39 @@ export function createWakeups (
   let timer: Timer | undefined
   let failures = 0
   let isClosed = false
-  let sent = 0
+  let sentProbes = 0
   let received = 0
   let probedAt = 0
 
   function receive (payload: string): void {
-    const own = `${PROBE}${origin} `
-    if (payload.startsWith(own)) {
-      received = Math.max(received, Number(payload.slice(own.length)))
+    const ownProbe = `${PROBE}${origin} `
+    if (payload.startsWith(ownProbe)) {
+      received = Math.max(received, Number(payload.slice(ownProbe.length)))
       onWake()
     } else if (!payload.startsWith(PROBE) && payload !== origin) onWake()
   }
 
   async function listen (): Promise<void> {
-    const opened = await connect(target)
+    const listener = await connect(target)
     try {
-      opened.onNotification(receive)
-      const listening = opened.runText(`LISTEN ${quoteName(channel)}`)
+      listener.onNotification(receive)
+      const listening = listener.runText(`LISTEN ${quoteName(channel)}`)
       await withinDeadline(listening, LISTEN_MS, toLateError)
     } catch (error) {
-      opened.destroy()
+      listener.destroy()
       throw error
     }
-    if (isClosed) return opened.destroy()
-    connection = opened
+    if (isClosed) return listener.destroy()
+    connection = listener
     failures = 0
-    opened.onEnd(() => {
+    listener.onEnd(() => {
       connection = undefined
       if (isClosed) return
       received = 0
       onWake()
       reconnect()
     })
-    if (!opened.isOpen) reconnect()
+    if (!listener.isOpen) reconnect()
   }
 
   function reconnect (): void {
@@ -91,12 +91,12 @@ export function createWakeups (
     }, pauseAfter(failures++, RECONNECT)).unref()
   }
 
-  const isHearing = () => connection?.isOpen === true && sent > 0 && received === sent
+  const isHearing = () => connection?.isOpen === true && sentProbes > 0 && received === sentProbes
 
   /** Sends a text to this replica. */
   function probe (): void {
     probedAt = clock.monotonic()
-    runner.run(notify, [channel, `${PROBE}${origin} ${++sent}`]).catch(onError)
+    runner.run(notify, [channel, `${PROBE}${origin} ${++sentProbes}`]).catch(onError)
   }
 
   return {

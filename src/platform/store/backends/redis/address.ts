@@ -31,8 +31,8 @@ export function readRedisUrl (url: string): RedisAddress {
   const segments = path.split('/').filter((part) => part !== '')
   const master = kind === 'sentinel' ? segments.shift() : ''
   if (master === undefined) throw badUrl('the name of the master is missing, such as /mymaster')
-  const [db = '0', ...rest] = segments
-  if (!/^\d{1,5}$/.test(db) || rest.length > 0) {
+  const [db = '0', ...excess] = segments
+  if (!/^\d{1,5}$/.test(db) || excess.length > 0) {
     throw badUrl('after the hosts there must be the number of a database')
   }
   if (kind === 'cluster' && Number(db) !== 0) throw badUrl('a cluster has no database but 0')

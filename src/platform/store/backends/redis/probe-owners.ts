@@ -11,8 +11,8 @@ export function toProbeOwners (client: Redis | Cluster): readonly string[] {
   if (!(client instanceof Cluster)) return [PROBE_NAME]
   const masters = client.slots.map(([master]) => master)
   const owners = new Map<string, string>()
-  const wanted = new Set(masters).size
-  for (let count = 0; count < MAX_TRIES && owners.size < wanted; count++) {
+  const masterCount = new Set(masters).size
+  for (let count = 0; count < MAX_TRIES && owners.size < masterCount; count++) {
     const owner = `${PROBE_NAME}-${count}`
     const master = masters[toSlot(owner)]
     if (master !== undefined && !owners.has(master)) owners.set(master, owner)

@@ -47,7 +47,7 @@ export function toRedisError (error: unknown): RedisError {
 
 /** If several addresses, or all nodes of a cluster, failed, the reasons are in nested errors. */
 function readMessage (error: Error): string {
-  if (error instanceof AggregateError) return error.errors.map((one) => toRedisError(one).message).join(', ')
+  if (error instanceof AggregateError) return error.errors.map((err) => toRedisError(err).message).join(', ')
   const last = 'lastNodeError' in error ? error.lastNodeError : undefined
   if (last instanceof Error) return `${error.message} (${toRedisError(last).message})`
   const [, text = error.message] = PLAIN_TEXTS.find(([pattern]) => pattern.test(error.message)) ?? []

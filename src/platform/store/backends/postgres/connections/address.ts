@@ -30,8 +30,8 @@ const DEFAULT_PORT = 5432
 
 /** Throws an Error that says what the URL must be. The error never contains the URL, which has a password. */
 export function readPostgresUrl (url: string): PostgresAddress {
-  const [whole, credentials = '', hostList = '', path = '', query = ''] = URL_FORM.exec(url) ?? []
-  if (whole === undefined) throw badUrl('it is not of this form')
+  const [match, credentials = '', hostList = '', path = '', query = ''] = URL_FORM.exec(url) ?? []
+  if (match === undefined) throw badUrl('it is not of this form')
   const parameters = readParameters(query)
   const { user, password } = readCredentials(credentials)
   const sslMode = parameters.get('sslmode') ?? 'prefer'
@@ -80,9 +80,9 @@ function checkPort (port: number): number {
 function readParameters (query: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>()
   for (const text of query === '' ? [] : query.split('&')) {
-    const [name = '', ...rest] = text.split('=')
+    const [name = '', ...values] = text.split('=')
     if (!PARAMETERS.includes(name)) throw badUrl(`after the ? there may be ${PARAMETERS.join(', ')}`)
-    const value = decode(rest.join('='), name)
+    const value = decode(values.join('='), name)
     if (value === '') throw badUrl(`${name} has no value`)
     parameters.set(name, value)
   }
@@ -103,11 +103,11 @@ function readCredentials (text: string): Pick<PostgresAddress, 'user' | 'passwor
   return { user, password: colon === -1 ? '' : decode(text.slice(colon + 1), 'the password') }
 }
 
-function decode (text: string, what: string): string {
+function decode (text: string, subject: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw badUrl(`${what} is not percent-encoded`)
+    throw badUrl(`${subject} is not percent-encoded`)
   }
 }
 

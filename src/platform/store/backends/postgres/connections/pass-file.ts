@@ -24,10 +24,10 @@ export async function readPassFile (
   const fields = [host.startsWith('/') ? 'localhost' : host, String(port), database, user]
   for (const line of String(bytes).split(/\r?\n/)) {
     if (line.startsWith('#')) continue
-    const { values, rest } = readFields(line, fields.length)
+    const { values, rest: password } = readFields(line, fields.length)
     const isFit = values.length === fields.length &&
-      fields.every((one, index) => values[index] === '*' || values[index] === one)
-    if (isFit) return unescape(rest)
+      fields.every((field, index) => values[index] === '*' || values[index] === field)
+    if (isFit) return unescape(password)
   }
   throw new PostgresError(`no line of the file of passfile, ${file}, is for ${fields.join(':')}`)
 }

@@ -190,8 +190,8 @@ export class Pool implements StatementRunner {
     const isSilent = connection === undefined ? this.#open.size === 0 : !isNew
     if (job.isFull && isSilent) this.#time.noteSilence()
     this.#waiting.delete(job)
-    const what = connection === undefined ? 'had no connection' : 'did not answer'
-    const error = new PostgresError(`PostgreSQL ${what} within ${ms} ms`)
+    const problem = connection === undefined ? 'had no connection' : 'did not answer'
+    const error = new PostgresError(`PostgreSQL ${problem} within ${ms} ms`)
     job.settle(error, [])
     this.#options.onError(error)
     if (isNew) this.#expectLateAnswer(connection)

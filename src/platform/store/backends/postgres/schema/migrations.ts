@@ -13,12 +13,12 @@ const MIGRATION_LIMITS = "SET LOCAL lock_timeout = '4s'; SET LOCAL statement_tim
 const OLDEST_SERVER = 120_000
 const MISSING_RIGHT = '42501'
 /** Another one made the schema at the same time. */
-const IS_CONFLICT = /^(?:23505|42P06|42P07|42723|40...|XX000)$/
+const CONFLICT = /^(?:23505|42P06|42P07|42723|40...|XX000)$/
 const LOCKED = '55P03'
 /** The server ends the connection. */
-const IS_ENDING = /^(?:08...|57P0.)$/
+const ENDING = /^(?:08...|57P0.)$/
 /** A part of the schema is missing, or is something else. */
-const IS_FOREIGN = /^42(?:703|P01|704|804|809|830|883)$/
+const FOREIGN = /^42(?:703|P01|704|804|809|830|883)$/
 
 /** Why the schema cannot be used, and what to do. */
 export class MigrationError extends Error {
@@ -55,7 +55,7 @@ export async function prepareSchema (
       throw new MigrationError(toLack(names.schema, role, missing))
     }
     const code = cause.code ?? ''
-    const isPassing = !connection.isOpen || code === LOCKED || IS_CONFLICT.test(code) || IS_ENDING.test(code)
+    const isPassing = !connection.isOpen || code === LOCKED || CONFLICT.test(code) || ENDING.test(code)
     throw new MigrationError(toProblem(names, cause.message, code), { cause, isPassing })
   }
 }
@@ -80,10 +80,10 @@ function toProblem ({ schema }: SchemaNames, message: string, code: string): str
   if (code === LOCKED) {
     return `somebody locks the schema ${schema} (${message}). End that transaction, and start again`
   }
-  if (IS_CONFLICT.test(code)) {
+  if (CONFLICT.test(code)) {
     return `another program changes the schema ${schema} at the same time (${message}). Start again`
   }
-  if (IS_FOREIGN.test(code)) return toForeign(schema, message)
+  if (FOREIGN.test(code)) return toForeign(schema, message)
   return `the schema ${schema} cannot be made or checked (${message}). Correct that, and start again`
 }
 
@@ -142,7 +142,7 @@ async function checkParts (connection: Connection, names: SchemaNames): Promise<
   const columns = [...toColumns(names)].flatMap(([table, all]) => (
     all.map((column) => `(${quoteText(table)}, ${quoteText(column)})`)
   ))
-  const functions = toFunctions(names).map((one) => `(${quoteText(one)})`)
+  const functions = toFunctions(names).map((signature) => `(${quoteText(signature)})`)
   const missing = await connection.runText(`
     SELECT part || ' (' || name || ')' FROM (VALUES ${columns.join(', ')}) AS columns(part, name)
     WHERE NOT EXISTS (

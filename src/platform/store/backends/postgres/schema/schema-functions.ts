@@ -5,13 +5,13 @@ import { PARTS } from '../../../../limits/call-counter.ts'
 import { toLock, type SchemaNames } from './schema.ts'
 import { STANDBY_MARK, NOW_MS } from '../statement.ts'
 
-export const IS_TAKEN = -1
-export const IS_FULL = -2
+export const TAKEN = -1
+export const FULL = -2
 /** Another transaction holds an expired record of the name. */
-export const IS_HELD = -3
+export const HELD = -3
 
 /**
- * Creates records of one owner, in their order. Returns for each its expiry, IS_TAKEN, IS_FULL or IS_HELD. It
+ * Creates records of one owner, in their order. Returns for each its expiry, TAKEN, FULL or HELD. It
  * waits for no record: all others of the owner would wait too.
  */
 export const toCreateRecords = (names: SchemaNames) => `
@@ -41,12 +41,12 @@ BEGIN
       FOR NO KEY UPDATE SKIP LOCKED;
     END IF;
     IF is_live THEN
-      expiry := ${IS_TAKEN};
+      expiry := ${TAKEN};
       PERFORM ${STANDBY_MARK};
     ELSIF live >= the_limits[at] THEN
-      expiry := ${IS_FULL};
+      expiry := ${FULL};
     ELSIF NOT is_live AND NOT FOUND THEN
-      expiry := ${IS_HELD};
+      expiry := ${HELD};
     ELSE
       live := live + 1;
       expiry := least(now_ms + the_idle_ms[at] + least(the_idle_ms[at] / 100, 60000), the_ends[at]);

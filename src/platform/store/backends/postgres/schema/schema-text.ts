@@ -4,17 +4,17 @@ import { toCountCalls, toCreateRecords } from './schema-functions.ts'
 import { OLDEST_USER, SCHEMA_VERSION, toLock, toNames, type SchemaNames } from './schema.ts'
 import { quoteName, quoteText } from '../statement.ts'
 
-/** @param found NULL if the SQL is to be run. */
-const toRunUnless = (found: string, sql: string) => `DO $do$ BEGIN
-  IF ${found} IS NULL THEN
+/** @param existing NULL if the SQL is to be run. */
+const toRunUnless = (existing: string, sql: string) => `DO $do$ BEGIN
+  IF ${existing} IS NULL THEN
     ${sql};
   END IF;
 END $do$;`
 
 /** CREATE INDEX waits for all that write the table, and they wait for it, even if the index exists. */
 function toIndex ({ schema }: SchemaNames, index: string, columns: string): string {
-  const found = `to_regclass(${quoteText(`${quoteName(schema)}.${index}`)})`
-  return toRunUnless(found, `CREATE INDEX ${index} ON ${columns}`)
+  const existing = `to_regclass(${quoteText(`${quoteName(schema)}.${index}`)})`
+  return toRunUnless(existing, `CREATE INDEX ${index} ON ${columns}`)
 }
 
 /** A role that owns its schema may lack the right to create schemas, even one that exists. */
