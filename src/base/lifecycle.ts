@@ -62,7 +62,7 @@ export class Lifecycle {
       return
     }
     this.#closing = this.#closing.finally(close)
-    // Who closes gets the error. Nobody may ask again.
+    // close() returns this rejection. Without a handler it would be unhandled if nobody calls close again.
     this.#closing.catch(() => {})
   }
 

@@ -33,7 +33,7 @@ export function findAlike (descriptions: readonly string[]): Array<number | unde
   })
 }
 
-/** That a set has a rare word. */
+/** A set that has a rare word. */
 interface RareUse {
   readonly index: number
   readonly words: ReadonlySet<string>

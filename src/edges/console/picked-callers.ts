@@ -1,4 +1,4 @@
-// Who a request to `trivet dev` is from: whom the author has picked. Nobody proves who they are here.
+// The caller of a request to `trivet dev`: the author picks one, and nothing proves it.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -29,7 +29,7 @@ const MAX_CALLER_BYTES = 8192
 export class PickedCallers implements Authenticator {
   readonly admitsAnonymous: boolean
   readonly #key = random.bytes(KEY_BYTES)
-  /** Who a request without a token of the console is from. */
+  /** The caller of a request without a token of the console. */
   readonly unnamed: PickedCaller
   readonly #unnamedPrincipal: Principal
   /** The principal of each token. */

@@ -68,7 +68,7 @@ export class UpstreamAnswer implements AnswerHandler {
     })
   }
 
-  /** Drops what has not come. Whoever reads the body gets the reason. */
+  /** Drops what has not come. The reader of the body gets the reason. */
   abort (reason: Error): void {
     if (this.#failure !== undefined) return
     this.#aborted = reason

@@ -40,7 +40,7 @@ export interface WireRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | string | null
-  /** Who the request is sent for. Only a stand-in has a use for it. */
+  /** The principal that the request is sent for. Only a stand-in has a use for it. */
   readonly principal: Principal
 }
 

@@ -85,7 +85,7 @@ export class UpstreamCall implements CredentialCaller {
     }
   }
 
-  /** Ends the call. Whoever waits for it, or reads its body, gets the reason. */
+  /** Ends the call. The handler that waits for it, or reads its body, gets the reason. */
   stop (reason: Error): void {
     if (this.#isOver || this.#stopped !== undefined) return
     this.#stopped = reason
@@ -181,7 +181,7 @@ export class UpstreamCall implements CredentialCaller {
 
   /** Waits for the credential without a place among the calls that ask. */
   async #waitFor (credential: Promise<CredentialHeaders>): Promise<CredentialHeaders> {
-    // Nobody may be left to hear of its failure.
+    // A failure after the end of the call has no other handler.
     credential.catch(() => {})
     this.#upstream.beginWaiting(this)
     const headers = await unlessAborted(credential, this.signal)

@@ -3,7 +3,7 @@
 
 import { ANONYMOUS, type Principal } from './principal.ts'
 
-/** Who sent a token that is not verified yet. */
+/** The sender of a token that is not verified yet. */
 export interface TokenSender {
   /** The IP address, or the half of an IPv6 address that a network has. Absent for this machine. */
   readonly network: string | undefined
@@ -70,7 +70,7 @@ export class TokenNotKnown extends AuthenticationError {
 }
 
 /**
- * Nobody knows whether the token is valid: an authorization server did not answer as it must, or a file of
+ * The token can be neither accepted nor refused: an authorization server gave no usable answer, or a file of
  * tokens cannot be read. The request is answered with HTTP 503. A client that got 401 would throw its token
  * away.
  */

@@ -3,8 +3,8 @@
 import type { Principal } from './principal.ts'
 
 /**
- * A principal does not have its token as a property: handlers, log lines and spans get principals. Who has
- * this object reads the token. The composition gives it to the authenticator and to the exchange.
+ * A principal does not have its token as a property: handlers, log lines and spans get principals. Only this
+ * object reads the token. The composition gives it to the authenticator and to the exchange.
  */
 export class CallerTokens {
   /** A token is forgotten with its principal. */

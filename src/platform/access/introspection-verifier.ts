@@ -24,7 +24,7 @@ export interface IntrospectionVerifierOptions
   /** The issuer of the tokens. Its metadata names the endpoint, unless `endpoint` is set. */
   readonly issuer: string
   readonly endpoint?: string
-  /** Who this service is at the authorization server. */
+  /** The identity of this service at the authorization server. */
   readonly client: ClientCredentials
   readonly audiences: readonly AcceptedAudience[]
   readonly rules: TokenRules

@@ -28,7 +28,7 @@ interface TrustedIssuer {
 const MAX_AGE_MS = 5 * 60_000
 /** How many keys are tried for a token that names none. Servers publish a few. */
 const MAX_KEYS = 10
-/** Only asymmetric ones. Whoever can verify a token of another algorithm can also make one. */
+/** Only asymmetric ones. A key that verifies tokens of other algorithms can also make them. */
 const ALGORITHMS = [
   'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'
 ]

@@ -3,11 +3,11 @@
 import { hash } from 'node:crypto'
 
 /**
- * Who a request acts for, and the scopes that were granted.
+ * The identity that a request acts for, and the scopes that were granted.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/index
  */
 export interface Principal {
-  /** Who the access token was issued for, usually its `sub`. Absent for an anonymous caller. */
+  /** The user or service that the access token was issued for, usually its `sub`. Absent if anonymous. */
   readonly subject?: string
   /** The OAuth client that the subject uses. */
   readonly clientId?: string

@@ -42,7 +42,7 @@ const YAML_PROBLEMS: { readonly [K in ErrorCode]?: string } = {
   TAB_AS_INDENT: ': it is indented by a tab'
 }
 
-/** Makes a token, and its line for the file. Nobody can read the token from the line. */
+/** Makes a token, and its line for the file. The line does not reveal the token. */
 export function createStaticToken (
   { subject, scopes, clientId, expiresAt }: NewStaticToken
 ): { readonly token: string, readonly entry: string } {
@@ -82,7 +82,7 @@ export async function loadStaticTokens (file: string, before: StaticTokens): Pro
   return readEntries(contents.items, before, (item) => lineOf(isNode(item) ? item.range?.[0] : 0))
 }
 
-/** Nobody knows which lines the text has, so the tokens stay that it names outside of comments. */
+/** Keeps the tokens that the text names outside of comments: it cannot be read as a list. */
 function keepNamed (before: StaticTokens, text: string): StaticTokens {
   const data = text.replace(/(?:^|\s)#.*$/gm, '')
   return new Map([...before].filter(([sha256]) => data.includes(sha256)))

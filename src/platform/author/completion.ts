@@ -9,7 +9,7 @@ import type { Context } from './context.ts'
 export interface CompletionContext extends Pick<Context, 'settings' | 'use' | 'fetch'> {
   /** The values of the other arguments that the user has filled in. */
   readonly arguments: { readonly [name: string]: string | undefined }
-  /** Who the request acts for. */
+  /** The caller that the request acts for. */
   readonly principal: Principal
   /** Aborts when the client is gone, the timeout has passed or the service is shutting down. */
   readonly signal: AbortSignal

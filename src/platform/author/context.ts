@@ -48,7 +48,7 @@ export interface Context {
    */
   readonly signal: AbortSignal
   /**
-   * Who the request acts for, from the verified access token: `subject`, `clientId`, `issuer`, `scopes`,
+  * The caller of the request, from the verified access token: `subject`, `clientId`, `issuer`, `scopes`,
    * `claims`, and `expiresAt` in milliseconds since 1970. An anonymous caller has no subject and no scopes.
    * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
    *
@@ -232,7 +232,7 @@ export interface Context {
    */
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   /**
-   * As `once`, for work that may fail: calls `fn` again after an error, and limits its time. `fn` receives a
+  * Does what `once` does, for work that may fail: calls `fn` again after an error, and limits its time. `fn` receives a
    * signal that aborts with that of the request, and when the attempt has taken `timeoutMs`. Rejects with the
    * error of the last attempt. A ToolError, and an `ask` that waits for answers, is not retried. Keys are
    * those of `once`: each names one piece of work. Rejects with a RangeError for options out of bounds.

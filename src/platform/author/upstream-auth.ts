@@ -3,7 +3,7 @@
 /** A text, or a function of the settings that the upstream names. */
 export type FromSettings<V> = string | ((settings: V) => string)
 
-/** Nobody: the upstream serves everyone who reaches it. */
+/** No identity: the upstream serves everyone who reaches it. */
 export interface NoAuth { readonly type: 'none' }
 
 /** A secret that this service and the upstream share. */
@@ -30,7 +30,7 @@ export interface ServiceAuth<V> {
   readonly type: 'service'
   /** The issuer of the token. The first of TRIVET_AUTH_ISSUERS by default. */
   readonly issuer?: FromSettings<V>
-  /** Who this service is there. TRIVET_AUTH_CLIENT_ID by default, with its secret or its key. */
+  /** The id of this service there. TRIVET_AUTH_CLIENT_ID by default, with its secret or its key. */
   readonly clientId?: FromSettings<V>
   readonly clientSecret?: FromSettings<V>
   readonly audience?: string

@@ -1,11 +1,11 @@
-// Who holds a share of a limit: a principal, or the network of an anonymous sender. All anonymous callers are
+// The holder of a share of a limit: a principal, or the network of an anonymous sender. All anonymous callers are
 // one owner, so each of their networks may use only its share.
 
 import { isIP } from 'node:net'
 import { isAnonymous, ownerOf, type Principal } from '../access/principal.ts'
 import { toBytes, toGroups } from '../../base/addresses.ts'
 
-/** Who sent a request, and from which address. */
+/** The principal that sent a request, and its address. */
 export interface Sender {
   readonly principal: Principal
   /** The IP address. Absent for a transport without addresses. */

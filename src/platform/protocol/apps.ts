@@ -7,7 +7,7 @@ export const APP_TYPE = 'text/html;profile=mcp-app'
 /** What a host declares that shows screens. The service declares the same if its catalog has some. */
 export const APPS_CAPABILITY = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [APP_TYPE] } } }
 
-/** Who may call a tool: the model, or screens of the same service. */
+/** The callers of a tool: the model, or screens of the same service. */
 export type ToolVisibility = 'model' | 'app'
 
 /** The member `_meta.ui` of a tool. */

@@ -11,7 +11,7 @@ export type Role = 'user' | 'assistant'
  * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#annotations
  */
 export interface Annotations {
-  /** Who the content is for. */
+  /** The readers of the content. */
   audience?: readonly Role[]
   /** From 0 (least important) to 1 (most important). */
   priority?: number

@@ -67,7 +67,7 @@ export interface ServeOptions {
 }
 
 export interface AuthorOptions {
-  /** Who a request without a token is from. `undefined`: the author has not said. */
+  /** The caller of a request without a token. `undefined`: the author has not said. */
   readonly caller: { readonly subject?: string | undefined, readonly scopes: readonly string[] } | undefined
   readonly hasConsole: boolean
 }

@@ -29,7 +29,7 @@ export const tokenCommand: AddCommand = (program, { out, err, findLoss }) => {
       const token = makeToken(options, clock.now())
       if (options.json === true) return out(toJsonText(token))
       out(`${token.line}\n`)
-      // Nobody could use the token.
+      // The token would be of no use.
       if (await findLoss() !== undefined) return
       err(`${token.token}\nThe token is shown only here. It expires at ${token.expiresAt}.\n`)
     })

@@ -33,7 +33,7 @@ export class CatalogCaller implements TestCaller {
   ): Promise<CallResult> {
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
     const params = { name, arguments: args }
-    // Whoever calls this tool by itself wants its own results.
+    // A test that calls this tool by itself wants its own results.
     const follow = name === CONTINUE_TOOL ? toOwnResult : undefined
     const { report, result } = await this.#ask('tools/call', params, options, headers, follow)
     return toCallResult(report, result)

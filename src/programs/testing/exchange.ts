@@ -17,7 +17,7 @@ import type { TestUpload } from './question.ts'
 import type { Causes } from './causes.ts'
 import type { HandlerReport } from './results.ts'
 
-/** Who sends the requests of one caller. */
+/** The sender of the requests of one caller. */
 export interface TestSender { readonly principal: Principal, readonly client: Required<TestClient> }
 
 const ALL_CAPABILITIES = {

@@ -50,7 +50,7 @@ export async function followCall<R extends object> (
 }
 
 /**
- * Tells the call of answers, and resolves to the result of that. Whoever cancels a question in a conversation
+ * Tells the call of answers, and resolves to the result of that. A user who cancels a question in a conversation
  * wants the work to stop.
  */
 export async function giveAnswers<R> (

@@ -5,7 +5,7 @@ import { quote } from '../../base/words.ts'
 import { ConfigError, OPTION_NAMES } from '../../ops/config/config.ts'
 import { adviceFor } from '../../ops/config/unknown-variables.ts'
 
-/** Those of `openCatalog` that are no options of `createApp`, and the logger. */
+/** The options of `openCatalog` that `createApp` does not have, and the logger. */
 const OWN_NAMES = ['taskGraceMs', 'logger', 'settings', 'upstreams']
 const CALLER_NAMES = ['subject', 'clientId', 'issuer', 'scopes', 'claims', 'expiresAt', 'host']
 const CLIENT_NAMES = ['capabilities', 'info']

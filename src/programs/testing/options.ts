@@ -39,7 +39,7 @@ export interface TestOptions extends Pick<
 }
 
 /**
- * Who a caller is, as an access token would say it. A caller with a `subject` or a `clientId` is a named one;
+ * The identity of a caller, as an access token would say it. A caller with a `subject` or a `clientId` is a named one;
  * each combination of `issuer`, `subject` and `clientId` has its own handles.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  */
@@ -48,7 +48,7 @@ export interface TestPrincipal extends Omit<Principal, 'scopes'> {
   readonly scopes?: readonly string[]
 }
 
-/** Who calls, and in which host. */
+/** The caller, and its host. */
 export interface TestCallerOptions extends TestPrincipal {
   /**
    * `plain` for a host whose client has neither tasks nor elicitation, as most have: it declares nothing. Its

@@ -15,7 +15,7 @@ import type { TestClient, TestPrincipal } from './options.ts'
 export interface ReplayOptions {
   /** The arguments of the call. Those of the recording by default. */
   readonly args?: object
-  /** That of the recording by default, else an anonymous one. It has the scopes of the tool too. */
+  /** The principal of the recording by default, else an anonymous one. It has the scopes of the tool too. */
   readonly principal?: TestPrincipal
   /** The client. Its capabilities are those of the recording by default, else all. */
   readonly client?: TestClient
@@ -74,7 +74,7 @@ export async function replay (
   if (!recording.values && options.args === undefined) {
     return { fits: undefined, reached: 0, lacks: 'arguments' }
   }
-  // As they were sent. A copy: the check adds defaults.
+  // The arguments as they were sent. A copy: the check adds defaults.
   const args: unknown = JSON.parse(JSON.stringify(options.args ?? recording.arguments ?? {}))
   const verdict = await tool.checkInput(args)
   if (!verdict.ok) return differ('arguments that fit the inputSchema', verdict.problems.join('; '))

@@ -20,7 +20,7 @@ export interface UpstreamRequest {
   readonly query: URLSearchParams
   /** The values by names in lower case. Headers of `auth` are missing: no credential is made in a test. */
   readonly headers: { readonly [name: string]: string }
-  /** Who the call is made for. The `list` of a template calls for an anonymous caller. */
+  /** The caller that the call is made for. The `list` of a template calls for an anonymous caller. */
   readonly principal: Principal
   /** The body. Empty if there is none. */
   text (): string

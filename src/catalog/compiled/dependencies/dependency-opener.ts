@@ -73,7 +73,7 @@ export function createDependencyOpener (log: DependencyLog): DependencyOpener {
     },
     async close () {
       stop.abort(new Error('the service is shutting down'))
-      // Those that have opened close, although others of their load have not.
+      // Open dependencies close, although others of their load have not opened.
       await Promise.allSettled(openings)
       for (const dependencies of sets) dependencies.release()
       await closed()

@@ -33,7 +33,7 @@ export class UnchangedReads {
     this.#writer = writer
   }
 
-  /** As `readResult`, for a resource whose MIME type does not change. */
+  /** Does the same as `readResult`, for a resource whose MIME type does not change. */
   write (output: ResourceOutput, metadata: ReadResultMetadata): ReturnType<typeof readResult> | Buffer {
     if (typeof output !== 'string' || output.length > MAX_TEXT) {
       return readResult(this.#writer, output, metadata)

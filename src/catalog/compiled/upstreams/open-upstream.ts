@@ -3,7 +3,7 @@
 import type { UpstreamInit } from '../../../platform/author/upstream-fetch.ts'
 import type { Sender } from '../../../platform/limits/holder.ts'
 
-/** Who an upstream is called as. */
+/** The identity that an upstream is called with. */
 export type ActsAs = 'nobody' | 'service' | 'caller'
 
 /** The part of the service's log that calls use. */

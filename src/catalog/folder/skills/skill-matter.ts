@@ -41,7 +41,7 @@ const NAME = /^(?!.{65})[a-z0-9]+(?:-[a-z0-9]+)*$/
 /** Every list of skills has the front matter of all of them. */
 const MAX_CHARACTERS = 65_536
 
-/** Who may see a skill, and its files. */
+/** The callers that may see a skill, and its files. */
 export interface SkillAccess { readonly scopes: readonly string[], readonly whenMissing?: WhenMissing }
 
 export interface SkillMatter {

@@ -2,7 +2,7 @@
 
 import type { Principal } from '../../../platform/access/principal.ts'
 
-/** Who an upstream is called for. */
+/** The caller that an upstream is called for. */
 export interface CredentialCaller {
   readonly principal: Principal
   /** Aborts when the call has ended. What others wait for too goes on. */

@@ -6,7 +6,7 @@ import type { CompiledAuth } from '../definition/compile-upstream.ts'
 import { createBearerCredential, createScopeReport, type CredentialLog } from './bearer-token.ts'
 import type { Credential } from './credential.ts'
 
-/** Who this service is at its authorization server, by the settings of the operator. */
+/** The identity of this service at its authorization server, by the settings of the operator. */
 export interface OwnClient {
   /** The first of TRIVET_AUTH_ISSUERS. */
   readonly issuer?: string | undefined

@@ -17,7 +17,7 @@ import { readRetryAfterMs, ServerBusy } from '../../../platform/access/server-gu
 
 export interface TokenEndpointOptions extends AuthorizationServerOptions {
   readonly issuer: string
-  /** Who this service is at the issuer. */
+  /** The identity of this service at the issuer. */
   readonly client: ClientCredentials
 }
 
@@ -99,7 +99,7 @@ function toForm (scopes: readonly string[], parameters: TokenRequest['parameters
   return form
 }
 
-/** Nobody reads an ID token here. The library would check one, and refuse the answer for it. */
+/** Drops an unread ID token: the library would check it, and refuse the answer for it. */
 async function withoutIdToken (response: Response): Promise<Response> {
   if (response.status !== 200) return response
   const body: unknown = await response.clone().json().catch(() => undefined)

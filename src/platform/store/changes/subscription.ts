@@ -25,7 +25,7 @@ export interface StreamMessages {
   closing? (): string
 }
 
-/** Who listens: the owner of the stream, and the group that the owner belongs to. */
+/** The listener: the owner of the stream, and the group that the owner belongs to. */
 export interface Listener { readonly owner: string, readonly scopeGroup: ScopeGroup }
 
 export class Subscription {

@@ -94,7 +94,7 @@ export function createFirstAnswers (store: StateStore) {
     // The write whose reply was lost was done.
     if (stored.mark === head.mark) return await resume(slot, head, record.version)
     if (stored.args !== head.args) throw new KeyReused()
-    // Whoever wrote the answer may not have learnt that it is durable.
+    // The writer of the answer may not have learnt that it is durable.
     const isKept = isAnswer(stored) && await insist(BEGIN_FOR_MS, async () => (
       await store.confirm(slot.key, record.version)
     ))

@@ -8,7 +8,7 @@ import type { Reply, TestRequest } from '../../testing/exchange.ts'
 import { ConnectionError } from './connection-error.ts'
 import type { Endpoint, EndpointAnswer, Received } from './endpoint.ts'
 
-/** Who asks, and what it can do for a handler. */
+/** The client that asks, and what it can do for a handler. */
 export interface ClientFacts { readonly info: Implementation, readonly capabilities: ClientCapabilities }
 
 export interface RemoteService {

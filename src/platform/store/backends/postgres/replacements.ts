@@ -31,7 +31,7 @@ const HELD_MS = 1000
 const RETRY_MS = 50
 
 export function createReplacements (runner: StatementRunner, statements: RecordStatements) {
-  /** Those that wait for the one under way, by record. */
+  /** The replacements that wait for the one under way, by record. */
   const queues = new Map<string, BoundedQueue<Replacement>>()
 
   /** It has one replacement of each record at most. */
