@@ -10,10 +10,7 @@ export default [
     rules: { '@stylistic/max-len': ['error', maxLen] }
   },
   {
-    files: [
-      'src/main.ts', 'src/app/**', 'src/edges/{admin,files,http,legacy}/**', 'src/edges/console/page/**',
-      'src/features/{files,tasks}/**', 'src/ops/**', 'src/request/**'
-    ],
+    files: ['src/**'],
     plugins: { 'plain-english': plainEnglish },
     rules: { 'plain-english/names': 'error', 'plain-english/comments': 'error' }
   },

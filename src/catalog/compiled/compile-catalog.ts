@@ -36,7 +36,7 @@ export interface CatalogCompilerOptions extends SnapshotOptions, ListingOptions 
    * may be missing: no handler of the snapshot can then be called.
    */
   readonly openDependencies?: (all: readonly OpeningDependency[]) => Promise<DependencySet | undefined>
-  /** By default a catalog may define no upstream. */
+  /** Without it a catalog may define no upstream. */
   readonly compileUpstream?: UpstreamCompiler | undefined
 }
 
@@ -123,7 +123,7 @@ class Compilation {
     const list = async (open: DependencySet | undefined) => (await makeListings(
       templates.filter(({ located: { definition } }) => definition.list !== undefined), this.#problems,
       { settings, dependencies: open, isComplete: openDependencies !== undefined }, this.#options
-    )).filter((one) => one !== undefined)
+    )).filter((listing) => listing !== undefined)
     // Lists that use no dependency are made now, so that all problems are reported together.
     const isEarly = dependencies.length + upstreams.length === 0 || openDependencies === undefined
     const early = isEarly ? await list(undefined) : undefined
@@ -250,8 +250,8 @@ class Compilation {
       const { upstreams: used } = located.definition
       // The shape of the definition has been checked.
       if (!Array.isArray(used)) continue
-      for (const [index, one] of used.entries()) {
-        if (!defined.has(one)) this.#reporterOf(located)(`upstreams[${index}]`, UNKNOWN_UPSTREAM)
+      for (const [index, upstream] of used.entries()) {
+        if (!defined.has(upstream)) this.#reporterOf(located)(`upstreams[${index}]`, UNKNOWN_UPSTREAM)
       }
     }
   }

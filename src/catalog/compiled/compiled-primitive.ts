@@ -121,7 +121,7 @@ export function * indexByKey<P extends CompiledPrimitive> (
   all: readonly P[]
 ): Stepwise<ReadonlyMap<string, P>> {
   const byKey = new Map<string, P>()
-  yield * visitAll(all, (one) => byKey.set(one.key, one))
+  yield * visitAll(all, (primitive) => byKey.set(primitive.key, primitive))
   return byKey
 }
 

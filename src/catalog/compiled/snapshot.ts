@@ -88,7 +88,7 @@ export function * createSnapshot (
 
   function view ({ scopes }: Principal): View {
     const grants = new Set<string>()
-    for (const scope of scopes) for (const one of granting.get(scope) ?? NO_SCOPES) grants.add(one)
+    for (const scope of scopes) for (const grant of granting.get(scope) ?? NO_SCOPES) grants.add(grant)
     if (grants.size === 0) return openView
     const key = toScopesKey([...grants].sort())
     const scoped = views.get(key) ?? openFor((scope) => grants.has(scope))
@@ -123,13 +123,13 @@ const NO_SCOPES: readonly string[] = []
 function * findGranting (
   { tools, prompts, listed, templates, resources }: Primitives, hierarchy: ScopeHierarchy
 ): Stepwise<ReadonlyMap<string, readonly string[]>> {
-  const needed = new Set<string>()
+  const inUse = new Set<string>()
   for (const all of [tools, prompts, listed, templates, resources]) {
-    yield * visitAll<CompiledPrimitive>(all, ({ scopes }) => scopes.forEach((scope) => needed.add(scope)))
+    yield * visitAll<CompiledPrimitive>(all, ({ scopes }) => scopes.forEach((scope) => inUse.add(scope)))
   }
-  const granting = new Set([...needed, ...hierarchy.keys()])
+  const granting = new Set([...inUse, ...hierarchy.keys()])
   return new Map([...granting].map(
-    (scope) => [scope, [scope, ...hierarchy.get(scope) ?? []].filter((one) => needed.has(one))]
+    (scope) => [scope, [scope, ...hierarchy.get(scope) ?? []].filter((grant) => inUse.has(grant))]
   ))
 }
 

@@ -96,7 +96,7 @@ export function * createViews (
     }
 
     function resourcesAt (uris: readonly string[]): readonly ResourceMatch[] {
-      const matches = uris.map((uri) => findResource(uri, isGranted)).filter((one) => typeof one === 'object')
+      const matches = uris.map((uri) => findResource(uri, isGranted)).filter((hit) => typeof hit === 'object')
       checkScopes(matches.flatMap(({ guards }) => guards), isGranted)
       return matches
     }

@@ -172,7 +172,7 @@ export async function loadFolder (
 interface PartFiles {
   readonly tools: readonly FolderFile[]
   readonly promptModules: readonly FolderFile[]
-  /** Those that are no modules. */
+  /** The prompts that are no modules. */
   readonly prompts: readonly FolderFile[]
   readonly resourceModules: readonly FolderFile[]
   readonly plain: readonly FolderFile[]

@@ -38,8 +38,8 @@ function findAll (namespace: Namespace): ExportedDefinition[] {
   return Object.entries(namespace).flatMap(([name, value]) => {
     const place = name === 'default' ? '' : name
     if (!Array.isArray(value)) return kindOf(value) === undefined ? [] : [{ place, definition: value }]
-    return value.flatMap((one: unknown, index) => {
-      return kindOf(one) === undefined ? [] : [{ place: `${name}[${index}]`, definition: one }]
+    return value.flatMap((item: unknown, index) => {
+      return kindOf(item) === undefined ? [] : [{ place: `${name}[${index}]`, definition: item }]
     })
   })
 }

@@ -126,7 +126,7 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   ui?: string
   /**
-  * The callers of the tool: the `model`, the screens of this service (`app`), or both. Hosts that show screens
+  * The callers of the tool: the `model`, the screens of this service (`app`), or both. Hosts with screens
    * obey it: the service cannot tell who has made a call. All other hosts offer each tool to the model. To
    * keep callers out, use `scopes`. `['model', 'app']` by default.
    * https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx#visibility

@@ -1,5 +1,5 @@
-// The holder of a share of a limit: a principal, or the network of an anonymous sender. All anonymous callers are
-// one owner, so each of their networks may use only its share.
+// The holder of a share of a limit: a principal, or the network of an anonymous sender. All anonymous callers
+// are one owner, so each of their networks may use only its share.
 
 import { isIP } from 'node:net'
 import { isAnonymous, ownerOf, type Principal } from '../access/principal.ts'

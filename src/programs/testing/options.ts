@@ -39,8 +39,8 @@ export interface TestOptions extends Pick<
 }
 
 /**
- * The identity of a caller, as an access token would say it. A caller with a `subject` or a `clientId` is a named one;
- * each combination of `issuer`, `subject` and `clientId` has its own handles.
+ * The identity of a caller, as an access token would say it. A caller with a `subject` or a `clientId` is a
+ * named one; each combination of `issuer`, `subject` and `clientId` has its own handles.
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
  */
 export interface TestPrincipal extends Omit<Principal, 'scopes'> {

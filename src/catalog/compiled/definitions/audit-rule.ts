@@ -42,12 +42,12 @@ function collectSecretNames (schema: unknown, root: unknown, names: Set<string>)
 /** The keywords whose schemas a value of the property, or a part of it that has no name, must or may fit. */
 const PARTS = ['items', 'prefixItems', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'] as const
 
-function isSecret (schema: unknown, root: unknown, seen = new Set<unknown>()): boolean {
-  if (!isObject(schema) || seen.has(schema)) return false
-  seen.add(schema)
+function isSecret (schema: unknown, root: unknown, visited = new Set<unknown>()): boolean {
+  if (!isObject(schema) || visited.has(schema)) return false
+  visited.add(schema)
   if (schema.writeOnly === true || schema.format === 'password') return true
   const parts = [resolveWithin(root, schema.$ref), ...PARTS.flatMap((keyword) => schema[keyword])]
-  return parts.some((part) => isSecret(part, root, seen))
+  return parts.some((part) => isSecret(part, root, visited))
 }
 
 /** Returns the schema that a reference within the same schema names, or `undefined`. */

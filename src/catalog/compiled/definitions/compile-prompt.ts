@@ -58,8 +58,8 @@ function findPromptProblems ({ name, render, arguments: args = [] }: PromptDefin
   return [
     ...(handlerProblem === undefined ? [] : [`render: ${handlerProblem}`]),
     // Clients could not send it.
-    ...[name, ...names].filter((one) => !one.isWellFormed()).map(
-      (one) => `the name ${quote(one)} has half of a surrogate pair`
+    ...[name, ...names].filter((text) => !text.isWellFormed()).map(
+      (text) => `the name ${quote(text)} has half of a surrogate pair`
     ),
     ...repeated.map((name) => `arguments: ${JSON.stringify(name)} is named twice`),
     ...uncompletable.map(
@@ -90,8 +90,8 @@ function toPromptMessages (output: PromptOutput): Extract<PromptOutput, { messag
   if (typeof output === 'string') {
     return { messages: [{ role: 'user', content: { type: 'text', text: output } }] }
   }
-  const own = toOwnMessages(output)
-  return { ...own, messages: checkMessages(own.messages) }
+  const message = toOwnMessages(output)
+  return { ...message, messages: checkMessages(message.messages) }
 }
 
 function toOwnMessages (

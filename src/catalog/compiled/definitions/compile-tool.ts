@@ -47,8 +47,8 @@ export function compileTool (
   }
   const task = toTaskRule(located)
   if (definition.dedupe === true && task !== undefined) {
-    const other = task.isForQuestions ? 'relayQuestions' : 'task'
-    report('dedupe', `cannot be used with ${other}: give the steps of a task keys instead`)
+    const option = task.isForQuestions ? 'relayQuestions' : 'task'
+    report('dedupe', `cannot be used with ${option}: give the steps of a task keys instead`)
     return undefined
   }
   const input = compileSchema(
@@ -114,8 +114,8 @@ function toTaskRule ({ definition, fingerprint }: Omit<LocatedTool, 'place'>): T
   }
 }
 
-function requireTasks (others: ClientCapabilities = {}): ClientCapabilities {
-  return { ...others, extensions: { ...others.extensions, ...TASKS_CAPABILITY.extensions } }
+function requireTasks (capabilities: ClientCapabilities = {}): ClientCapabilities {
+  return { ...capabilities, extensions: { ...capabilities.extensions, ...TASKS_CAPABILITY.extensions } }
 }
 
 function toToolEntry (

@@ -49,8 +49,8 @@ const definition = defineTool({
 })
 
 /**
- * Returns the tool, or `undefined` if no call of these tools goes on after its answer. Whoever sees one of
- * them sees this tool too.
+ * Returns the tool, or `undefined` if no call of these tools goes on after its answer. A caller that sees one
+ * of them sees this tool too.
  */
 export function compileContinueTool (
   tools: readonly CompiledTool[], compilers: SchemaCompilers, report: ReportProblem

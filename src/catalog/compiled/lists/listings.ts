@@ -119,8 +119,8 @@ async function compileEntries (
       report(within === '' ? `list()[${index}]` : `list()[${index}].${within}`, rule)
     }
     try {
-      const one = compileEntry(entry, compiled, located, tell)
-      if (one !== undefined) entries.push(one)
+      const resource = compileEntry(entry, compiled, located, tell)
+      if (resource !== undefined) entries.push(resource)
     } catch (error) {
       return reportFailure(error, report)
     }

@@ -48,11 +48,11 @@ function * createOfferedList (
   { writer, pageSize, listTtlMs, openCacheScope }: ListOptions
 ): Stepwise<OfferedList> {
   // Most entries need the same scopes as others: whether a caller sees them is found once for all.
-  const needed: string[] = []
+  const keys: string[] = []
   const examples = new Map<string | undefined, CompiledPrimitive>()
   yield * visitAll(offered, (entry) => {
     const key = toWaysKey(entry)
-    needed.push(key)
+    keys.push(key)
     examples.set(key, entry)
   })
   const deciding = [...new Set([...examples.values()].flatMap((entry) => waysToSee(entry).flat()))]
@@ -65,7 +65,7 @@ function * createOfferedList (
   function pagesFor (isGranted: IsGranted): Pages {
     const visible = new Set<string | undefined>()
     for (const [key, entry] of examples) if (maySee(entry, isGranted)) visible.add(key)
-    return createPages(offered.filter((_, index) => visible.has(needed[index])), {
+    return createPages(offered.filter((_, index) => visible.has(keys[index])), {
       member,
       pageSize,
       writer,

@@ -59,14 +59,14 @@ export function checkMessages (messages: readonly PromptMessage[]): readonly Pro
 /** Bytes become base64. Throws a ContractError when the contents are malformed. */
 export function checkContents (contents: readonly OutputContents[]): readonly ResourceContents[] {
   checkShape(resourceContentsShape, contents, 'the resource has malformed contents:')
-  return contents.map((one, index) => {
+  return contents.map((part, index) => {
     const place = `contents[${index}]`
-    assertMetaIsJson(one._meta, `${place}._meta`)
-    if (!('blob' in one)) return checkTypeAndUri(one, place)
-    const { blob } = one
-    if (blob instanceof Uint8Array) return checkTypeAndUri({ ...one, blob: toBase64(blob) }, place)
+    assertMetaIsJson(part._meta, `${place}._meta`)
+    if (!('blob' in part)) return checkTypeAndUri(part, place)
+    const { blob } = part
+    if (blob instanceof Uint8Array) return checkTypeAndUri({ ...part, blob: toBase64(blob) }, place)
     assertBase64(blob, `${place}.blob`)
-    return checkTypeAndUri({ ...one, blob }, place)
+    return checkTypeAndUri({ ...part, blob }, place)
   })
 }
 
@@ -114,14 +114,14 @@ function checkEmbedded (resource: ResourceContents, place: string): ResourceCont
 
 /** Returns the same, with its URI percent-encoded where the author left that out. */
 function checkTypeAndUri<T extends { readonly uri: string, readonly mimeType?: string }> (
-  one: T, place: string
+  part: T, place: string
 ): T {
-  if (one.mimeType !== undefined) assertMediaType(one.mimeType, place)
-  const uri = toUri(one.uri)
+  if (part.mimeType !== undefined) assertMediaType(part.mimeType, place)
+  const uri = toUri(part.uri)
   if (uri === undefined) {
     throw new ContractError(`${place}.uri`, ['must be a URI as RFC 3986 has it'])
   }
-  return uri === one.uri ? one : { ...one, uri }
+  return uri === part.uri ? part : { ...part, uri }
 }
 
 function assertMediaType (mimeType: string, place: string): void {

@@ -123,8 +123,8 @@ function toPath (named: string, from: string): string {
   return posix.normalize(path.startsWith('/') ? path.slice(1) : posix.join(posix.dirname(from), path))
 }
 
-export function tooLarge (what: string, maxBytes: number): SyntaxError {
-  return new SyntaxError(`${what} is too large: a screen with all its files may have ${maxBytes} bytes`)
+export function tooLarge (subject: string, maxBytes: number): SyntaxError {
+  return new SyntaxError(`${subject} is too large: a screen with all its files may have ${maxBytes} bytes`)
 }
 
 /** The message of what reading or resolving has thrown. Throws everything else again. */

@@ -110,7 +110,7 @@ interface CodeNode {
   readonly imports: CodeNode[]
   /** The module of the file, if it is loaded. */
   readonly module?: SourceModule
-  /** Of the node and all that it reaches. */
+  /** The hash of the node and all that it reaches. */
   hash: string | undefined
 }
 
@@ -156,7 +156,7 @@ class Code {
   /** The modules of the graph by URL. */
   readonly #modules = new Map<string, SourceModule>()
   readonly #urls = new Map<string, string>()
-  /** By URL, and by folder for a package. */
+  /** The nodes by URL, and by folder for a package. */
   readonly #nodes = new Map<string, CodeNode>()
   /** The files of the catalog that are no modules of the graph, and are not read yet. */
   readonly #unread: Array<{ readonly url: string, readonly node: CodeNode }> = []
@@ -274,7 +274,7 @@ function hashOf (root: CodeNode): string | undefined {
 
 /** @param cycle a single node, or all that import each other. */
 function hashCycle (cycle: readonly CodeNode[]): void {
-  const imports = new Set(cycle.flatMap((node) => node.imports.flatMap((one) => one.hash ?? [])))
+  const imports = new Set(cycle.flatMap((node) => node.imports.flatMap((node) => node.hash ?? [])))
   // Sorted: the order in which files are found is not the same on each replica.
   const parts = [cycle.map(({ line }) => line).toSorted(), [...imports].toSorted()]
   const digest = hash('sha256', JSON.stringify(parts), 'base64url')

@@ -118,7 +118,7 @@ export class PlainFiles {
     const paths = hasFileUris ? [...findDirectories(this.#files).keys()] : ['']
     return paths.flatMap((path) => {
       const uri = toFileUri(path)
-      return (path === '' ? [uri] : [uri, `${uri}/`]).map((one) => this.#defineDirectory(path, one))
+      return (path === '' ? [uri] : [uri, `${uri}/`]).map((spelling) => this.#defineDirectory(path, spelling))
     })
   }
 
@@ -181,11 +181,11 @@ export class PlainFiles {
     // Checked again while reading: files may have grown since they were listed.
     let total = 0
     for (const file of readable) {
-      const one = await this.#reader.read(file, toFileUri(file.path))
-      if (one === undefined) continue
-      total += Buffer.byteLength('text' in one ? one.text : one.blob)
+      const content = await this.#reader.read(file, toFileUri(file.path))
+      if (content === undefined) continue
+      total += Buffer.byteLength('text' in content ? content.text : content.blob)
       this.#assertFits(path, total)
-      contents.push(one)
+      contents.push(content)
     }
     return contents.length === 0 ? undefined : contents
   }

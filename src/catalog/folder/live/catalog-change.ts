@@ -30,10 +30,10 @@ export async function findCatalogChange (
 
 function findUpdated (before: Snapshot, after: Snapshot): UpdatedFile[] {
   const uris = changedKeys(before.stamps, after.stamps)
-  const gone = new Set(uris.filter((uri) => !after.stamps.has(uri)))
-  if (gone.size === 0) return uris.map((uri) => ({ uri }))
+  const removed = new Set(uris.filter((uri) => !after.stamps.has(uri)))
+  if (removed.size === 0) return uris.map((uri) => ({ uri }))
   const guarded = new Map(
-    before.primitives.resources.filter(({ key, scopes }) => scopes.length > 0 && gone.has(key))
+    before.primitives.resources.filter(({ key, scopes }) => scopes.length > 0 && removed.has(key))
       .map(({ key, scopes }) => [key, scopes])
   )
   return uris.map((uri) => {

@@ -14,8 +14,8 @@ const MAX_NAMES = 50
 
 /** Names the first, and counts the others. */
 export function clipNames (names: readonly string[], max = MAX_NAMES): string[] {
-  const more = names.length > max ? [`and ${names.length - max} more`] : []
-  return [...names.slice(0, max), ...more]
+  const note = names.length > max ? [`and ${names.length - max} more`] : []
+  return [...names.slice(0, max), ...note]
 }
 
 export function namesOfLists ({ lists }: CatalogChange): readonly string[] {

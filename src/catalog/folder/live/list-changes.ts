@@ -54,12 +54,12 @@ function * findChanged (
   yield
   const old = yield * indexByKey(span.before)
   const next = yield * indexByKey(span.after)
-  const [kept, keptNow] = [yield * findKept(span.before, next), yield * findKept(span.after, old)]
-  const isMoved = kept.some((key, index) => key !== keptNow[index])
+  const [keysBefore, keysAfter] = [yield * findKept(span.before, next), yield * findKept(span.after, old)]
+  const isMoved = keysBefore.some((key, index) => key !== keysAfter[index])
   const sets: ScopeSet[] = []
   const compareWith = (entries: ReadonlyMap<string, CompiledPrimitive>) => (entry: CompiledPrimitive) => {
-    const other = entries.get(entry.key)
-    if (other === undefined || !isSame(entry, other, isMoved)) sets.push(...waysToSee(entry))
+    const counterpart = entries.get(entry.key)
+    if (counterpart === undefined || !isSame(entry, counterpart, isMoved)) sets.push(...waysToSee(entry))
   }
   yield * visitAll(span.before, compareWith(next))
   yield * visitAll(span.after, compareWith(old))
@@ -68,10 +68,10 @@ function * findChanged (
 
 /** Finds the keys that the other entries have too, in their order. */
 function * findKept (
-  entries: readonly CompiledPrimitive[], others: ReadonlyMap<string, CompiledPrimitive>
+  entries: readonly CompiledPrimitive[], entriesByKey: ReadonlyMap<string, CompiledPrimitive>
 ): Stepwise<string[]> {
   const keys: string[] = []
-  yield * visitAll(entries, ({ key }) => { if (others.has(key)) keys.push(key) })
+  yield * visitAll(entries, ({ key }) => { if (entriesByKey.has(key)) keys.push(key) })
   return keys
 }
 
@@ -85,8 +85,8 @@ function isSame (a: CompiledPrimitive, b: CompiledPrimitive, isMoved: boolean): 
 function findRegranted (
   before: ScopeHierarchy, after: ScopeHierarchy
 ): ReadonlyMap<string, readonly string[]> {
-  const without = (from: ScopeHierarchy, other: ScopeHierarchy, name: string) =>
-    [...from.get(name) ?? []].filter((scope) => other.get(name)?.has(scope) !== true)
+  const without = (from: ScopeHierarchy, excluded: ScopeHierarchy, name: string) =>
+    [...from.get(name) ?? []].filter((scope) => excluded.get(name)?.has(scope) !== true)
   const names = [...new Set([...before.keys(), ...after.keys()])]
   return new Map(
     names.map((name) => [name, [...without(before, after, name), ...without(after, before, name)]] as const)
@@ -98,8 +98,8 @@ function findRegranted (
 function findGranters (
   entries: readonly CompiledPrimitive[], regranted: ReadonlyMap<string, readonly string[]>
 ): ScopeSet[] {
-  const needed = new Set(entries.flatMap((entry) => waysToSee(entry).flat()))
-  const granters = [...regranted].filter(([, scopes]) => scopes.some((scope) => needed.has(scope)))
+  const scopesInUse = new Set(entries.flatMap((entry) => waysToSee(entry).flat()))
+  const granters = [...regranted].filter(([, scopes]) => scopes.some((scope) => scopesInUse.has(scope)))
   return granters.map(([name]) => [name])
 }
 

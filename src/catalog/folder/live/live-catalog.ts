@@ -185,9 +185,9 @@ export async function openLiveCatalog (
     const problems = error instanceof CatalogError ? error.problems : undefined
     const failure = { at: clock.now(), problem: problems?.[0] }
     reloads = { ...reloads, failed: reloads.failed + 1, failure }
-    const told = problems ?? [{ file: '', place: '', rule: messageOf(error) }]
-    observer?.failed(told)
-    if (told.some(({ rule }) => PASSING.test(rule))) {
+    const report = problems ?? [{ file: '', place: '', rule: messageOf(error) }]
+    observer?.failed(report)
+    if (report.some(({ rule }) => PASSING.test(rule))) {
       retryTimer = timers.setTimeout(noteChange, RETRY_MS).unref()
     }
     // The message of a CatalogError has the problems too, and its stack has its message.

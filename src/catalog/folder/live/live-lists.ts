@@ -105,7 +105,7 @@ export function createLiveLists (
     noteUse () {
       const time = now()
       if (time < dueAt) return
-      const templates = catalog.current.listings.filter((one) => dueTimeOf(one) <= time).map(keyOf)
+      const templates = catalog.current.listings.filter((listing) => dueTimeOf(listing) <= time).map(keyOf)
       // Until the lists are made.
       dueAt = Infinity
       // All replicas, so that their lists do not differ for long.

@@ -43,13 +43,13 @@ export async function findNamedChanges (
     const changes = await runInTurns(compared, yieldToRequests)
     lines.push(...changes.map(([sign, key]) => `${sign} ${kind} ${key}`))
   }
-  const others = [...edited].filter((file) => !defining.has(file))
+  const otherFiles = [...edited].filter((file) => !defining.has(file))
   // Before a first load that succeeds, other settings than those of the file are served.
   const hasFiles = before.fileDigests.size > 0
   const hasNewSettings = hasFiles &&
     JSON.stringify(before.snapshot.server) !== JSON.stringify(snapshot.server)
   const files = [
-    ...others.map((file) => `${before.fileDigests.has(file) ? '~' : '+'} ${file}`),
+    ...otherFiles.map((file) => `${before.fileDigests.has(file) ? '~' : '+'} ${file}`),
     ...hasNewSettings ? ['~ server.yaml'] : []
   ]
   return clipNames([...lines, ...files], MAX_CHANGES)

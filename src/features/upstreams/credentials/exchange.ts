@@ -16,17 +16,17 @@ export interface ExchangeDependencies {
 }
 
 export function createExchangeCredential (
-  auth: ExchangeAuth, { upstream, exchange, kept, log }: ExchangeDependencies
+  auth: ExchangeAuth, { upstream, exchange, kept: keptTokens, log }: ExchangeDependencies
 ): Credential {
   const target = { ...toExchangeTarget(auth), onMissingScopes: createScopeReport(log, upstream) }
   return createBearerCredential({
     read (caller) {
       if (exchange === undefined) throw new NothingToExchange('this service exchanges no tokens')
       // The principal of a later run of a task came with no token.
-      return kept.read(caller, upstream, { exchange, target }) ??
+      return keptTokens.read(caller, upstream, { exchange, target }) ??
         exchange.tokenFor(caller.principal, target, caller.signal)
     },
-    forget: ({ principal }, refused) => kept.forget(principal, upstream, refused) ??
+    forget: ({ principal }, refused) => keptTokens.forget(principal, upstream, refused) ??
       exchange?.forget(principal, target, refused) ?? false,
     refusal: 'refused'
   })

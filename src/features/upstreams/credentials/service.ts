@@ -23,11 +23,11 @@ interface ServiceDependencies {
 /** Throws a TypeError if the issuer or the client is missing or cannot be used. It shows no secret. */
 export function createServiceCredential (
   { audience, resource, scopes, ...auth }: Extract<CompiledAuth, { readonly type: 'service' }>,
-  { upstream, own, log }: ServiceDependencies
+  { upstream, own: ownIdentity, log }: ServiceDependencies
 ): Credential {
-  const issuer = auth.issuer ?? own.issuer
+  const issuer = auth.issuer ?? ownIdentity.issuer
   if (issuer === undefined) throw new TypeError('auth.issuer is missing, and TRIVET_AUTH_ISSUERS is not set')
-  const ownClient = issuer === own.issuer ? own.client : undefined
+  const ownClient = issuer === ownIdentity.issuer ? ownIdentity.client : undefined
   const client = toClient(auth.clientId, auth.clientSecret, ownClient)
   const onMissingScopes = createScopeReport(log, upstream)
   const token = new ServiceToken({ issuer, client, target: { audience, resource, scopes, onMissingScopes } })

@@ -19,7 +19,7 @@ interface TaskTokensDependencies {
 
 /** Keeps nothing that a definition does not ask for: without `keep` no token is in any record. */
 export function createTaskTokens (
-  { exchange, kept, log, exchangesOf }: TaskTokensDependencies
+  { exchange, kept: keptTokens, log, exchangesOf }: TaskTokensDependencies
 ): UpstreamTokens {
   async function keepFor (
     name: string, auth: ExchangeAuth, principal: Principal
@@ -46,6 +46,6 @@ export function createTaskTokens (
         ([name, token]) => token === undefined ? [] : [[name, token] as const]
       ))
     },
-    attach: (...run) => kept.attach(...run)
+    attach: (...run) => keptTokens.attach(...run)
   }
 }

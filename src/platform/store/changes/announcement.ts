@@ -1,4 +1,4 @@
-// Decides which streams hear of a change. The decision is made once for all streams of callers with the same granted scopes.
+// Decides which streams hear of a change, once for all streams of callers with the same granted scopes.
 
 import type { ScopeGroup } from '../../access/principal.ts'
 import type { ChangeEvent } from './change-event.ts'

@@ -79,26 +79,26 @@ export function createPostgresDueTimes (runner: StatementRunner, names: SchemaNa
     await runner.run(statements[name], values).catch(throwAsUnavailable)
   )
 
-  // Those of one turn of the event loop share a statement and its commit.
+  // The changes of one turn of the event loop share a statement and its commit.
   const ask = gatherTurns<DueChange>((all) => {
-    const rest = new Set(all)
-    while (rest.size > 0) {
+    const remaining = new Set(all)
+    while (remaining.size > 0) {
       // A statement cannot change a row twice.
-      const some = new Map<string, DueChange>()
-      for (const one of rest) if (!some.has(one.entry)) some.set(one.entry, one)
-      for (const one of some.values()) rest.delete(one)
-      setMany([...some.values()])
+      const batch = new Map<string, DueChange>()
+      for (const change of remaining) if (!batch.has(change.entry)) batch.set(change.entry, change)
+      for (const change of batch.values()) remaining.delete(change)
+      setMany([...batch.values()])
     }
   })
 
-  function setMany (some: readonly DueChange[]): void {
+  function setMany (batch: readonly DueChange[]): void {
     const setting = run(
-      'set', some.map(({ entry }) => entry), some.map(({ inMs }) => Math.ceil(inMs)),
-      some.map(({ generation }) => generation), some.map(({ lateMs }) => Math.ceil(lateMs))
+      'set', batch.map(({ entry }) => entry), batch.map(({ inMs }) => Math.ceil(inMs)),
+      batch.map(({ generation }) => generation), batch.map(({ lateMs }) => Math.ceil(lateMs))
     )
     setting.then(([row]) => {
-      for (const { resolve } of some) resolve(readNumber(row?.[0]))
-    }).catch((error: unknown) => { for (const { reject } of some) reject(error) })
+      for (const { resolve } of batch) resolve(readNumber(row?.[0]))
+    }).catch((error: unknown) => { for (const { reject } of batch) reject(error) })
   }
 
   return {
@@ -109,8 +109,8 @@ export function createPostgresDueTimes (runner: StatementRunner, names: SchemaNa
     async take (limit, holdMs) {
       const [[now, next, entries] = []] = await run('take', limit, Math.ceil(holdMs))
       const time = readNumber(now)
-      const taken = Array.isArray(entries) ? entries.map(readText) : []
-      return toTaken(taken, next === null ? undefined : readNumber(next), time)
+      const names = Array.isArray(entries) ? entries.map(readText) : []
+      return toTaken(names, next === null ? undefined : readNumber(next), time)
     },
     peek: async (limit, withinMs) => (await run('peek', limit, Math.ceil(withinMs))).map(readEntry),
     async list (from, limit) {

@@ -40,7 +40,7 @@ const LIMITS = [
   // An array of a statement has NULL for what is absent.
   ['array_nulls', 'on']
 ] as const
-/** The server spells the limit of locks so. Only this client sets it: a session that has it kept its limits. */
+/** The server spells the limit of locks so. Only this client sets it: a session with it kept its limits. */
 export const OWN_LOCK_TIMEOUT = '1001ms'
 /** The statements rely on it: each one sees what was committed before it began. */
 const ISOLATION = 'read committed'
