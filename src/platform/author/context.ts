@@ -232,10 +232,11 @@ export interface Context {
    */
   once<T> (key: string, fn: () => T | Promise<T>): Promise<T>
   /**
-   * Does what `once` does, for work that may fail: calls `fn` again after an error, and limits its time. `fn`
-   * receives a signal that aborts with that of the request, and when the attempt has taken `timeoutMs`. Rejects
-   * with the error of the last attempt. A ToolError, and an `ask` that waits for answers, is not retried. Keys are
-   * those of `once`: each names one piece of work. Rejects with a RangeError for options out of bounds.
+   * Does what `once` does, for work that may fail: calls `fn` again after an error, and limits its time.
+   * `fn` receives a signal that aborts with that of the request, and when the attempt has taken
+   * `timeoutMs`. Rejects with the error of the last attempt. A ToolError, and an `ask` that waits for
+   * answers, is not retried. Keys are those of `once`: each names one piece of work. Rejects with a
+   * RangeError for options out of bounds.
    *
    * @example
    * const ticket = await ctx.step('ticket', { retries: 3 }, (signal) => desk.open(title, { signal }))

@@ -6,7 +6,7 @@ import type { RecordLifetime, StateKey, StateRecord, StateValue } from '../../re
 import { gatherInOrder, type Waiter } from './gather.ts'
 import { isMistake, PostgresError } from './postgres-error.ts'
 import type { RecordStatements } from './record-statements.ts'
-import { FULL, HELD, TAKEN } from './schema/schema-functions.ts'
+import { OWNER_FULL, NAME_HELD, NAME_TAKEN } from './schema/schema-functions.ts'
 import { readNumber, type AnswerRow, type StatementRunner } from './statement.ts'
 
 type Created = StateRecord | 'taken' | 'full'
@@ -90,9 +90,9 @@ export function createCreations (runner: StatementRunner, statements: RecordStat
   function settle (owner: string, item: Creation, row: AnswerRow | undefined): void {
     const { value, version, since, resolve, reject } = item
     const expiresAt = readNumber(row?.[0])
-    if (expiresAt === TAKEN) resolve('taken')
-    else if (expiresAt === FULL) resolve('full')
-    else if (expiresAt !== HELD) resolve({ value, version, expiresAt })
+    if (expiresAt === NAME_TAKEN) resolve('taken')
+    else if (expiresAt === OWNER_FULL) resolve('full')
+    else if (expiresAt !== NAME_HELD) resolve({ value, version, expiresAt })
     else if (clock.monotonic() - since < HELD_MS) timers.setTimeout(() => { begin(owner, item) }, RETRY_MS)
     else reject(new PostgresError(`somebody held a record for ${HELD_MS} ms`))
   }

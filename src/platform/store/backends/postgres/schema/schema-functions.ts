@@ -5,13 +5,13 @@ import { PARTS } from '../../../../limits/call-counter.ts'
 import { toLock, type SchemaNames } from './schema.ts'
 import { STANDBY_MARK, NOW_MS } from '../statement.ts'
 
-export const TAKEN = -1
-export const FULL = -2
+export const NAME_TAKEN = -1
+export const OWNER_FULL = -2
 /** Another transaction holds an expired record of the name. */
-export const HELD = -3
+export const NAME_HELD = -3
 
 /**
- * Creates records of one owner, in their order. Returns for each its expiry, TAKEN, FULL or HELD. It
+ * Creates records of one owner, in their order. Returns for each its expiry, NAME_TAKEN, OWNER_FULL or NAME_HELD. It
  * waits for no record: all others of the owner would wait too.
  */
 export const toCreateRecords = (names: SchemaNames) => `
@@ -41,12 +41,12 @@ BEGIN
       FOR NO KEY UPDATE SKIP LOCKED;
     END IF;
     IF is_live THEN
-      expiry := ${TAKEN};
+      expiry := ${NAME_TAKEN};
       PERFORM ${STANDBY_MARK};
     ELSIF live >= the_limits[at] THEN
-      expiry := ${FULL};
+      expiry := ${OWNER_FULL};
     ELSIF NOT is_live AND NOT FOUND THEN
-      expiry := ${HELD};
+      expiry := ${NAME_HELD};
     ELSE
       live := live + 1;
       expiry := least(now_ms + the_idle_ms[at] + least(the_idle_ms[at] / 100, 60000), the_ends[at]);
