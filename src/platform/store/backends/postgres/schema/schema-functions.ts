@@ -11,7 +11,7 @@ export const OWNER_FULL = -2
 export const NAME_HELD = -3
 
 /**
- * Creates records of one owner, in their order. Returns for each its expiry, NAME_TAKEN, OWNER_FULL or NAME_HELD. It
+ * Creates records of one owner, in their order. Each gets its expiry, NAME_TAKEN, OWNER_FULL or NAME_HELD. It
  * waits for no record: all others of the owner would wait too.
  */
 export const toCreateRecords = (names: SchemaNames) => `
