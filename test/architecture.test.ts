@@ -534,7 +534,7 @@ t.test('one person can hold the core, and a room is small or has a name here', a
     tree: 75_000,
     room: 3500,
     heavyRooms: {
-      'catalog/folder': 4800,
+      'catalog/folder': 5000,
       'edges/console': 6000,
       'features/tasks': 6000
     }

@@ -50,14 +50,14 @@ export async function openMeasures (
   const limiter = createCallLimiter(callCounter, limits, {
     defaults: toDefaultRates(state), onHit: metrics?.countLimitHit
   })
-  const shown = {
+  const visibility = {
     isShown: () => SHOWING_LEVELS.has(log.level),
     readSecrets: () => live.catalog.current.settings.secrets
   }
   const details: { readonly describeCall?: DescribeCall } = isForAuthor !== true
     ? {}
     : {
-        describeCall: (await import('../ops/audit/call-details.ts')).createCallDetails(shown)
+        describeCall: (await import('../ops/audit/call-details.ts')).createCallDetails(visibility)
       }
   const tracing: { readonly tracer?: RequestTracer | undefined } = {
     tracer: await (await import('../ops/tracing/tracing.ts')).openRequestTracer(log)

@@ -21,10 +21,12 @@ export const NEEDS = {
 }
 
 /**
- * Files with a process of their own. The API of OpenTelemetry takes one provider of a process. The other file
- * counts the timers of its process.
+ * Files with a process of their own. The API of OpenTelemetry takes one provider of a process. Another file
+ * counts the timers of its process, and one reads stacks, in which this runner would have frames.
  */
-const ALONE = ['test/ops/tracing/', 'test/platform/store/start-leftovers']
+const ALONE = [
+  'test/ops/tracing/', 'test/platform/store/start-leftovers', 'test/programs/cli/call.test.ts'
+]
 /** Collecting all garbage is slow in a process that has run other files. */
 const COLLECTION = '--expose-gc'
 
