@@ -17,7 +17,12 @@ export const NEEDS = {
   'test/replicas/chaos-tasks-load.ts': 'time: replicas are killed and started again and again',
   'test/fuzz/random.ts': 'time: thousands of random messages',
   'test/simulation/run-plan.ts': 'time: random orders of events',
-  'test/platform/schema/keyword-values.ts': 'time: the largest values for each keyword in each place'
+  'test/platform/schema/keyword-values.ts': 'time: the largest values for each keyword in each place',
+  'test/edges/http/refusals.test.ts': 'a quiet machine: thousands of clients that still send are refused',
+  'test/edges/http/slow-senders.test.ts': 'a quiet machine: honest clients beside an attack',
+  'test/features/upstreams/one-attacker.test.ts': 'a quiet machine: honest clients beside an attack',
+  'test/platform/access/one-stranger.test.ts': 'a quiet machine: honest clients beside an attack',
+  'test/platform/limits/waiting-bytes.test.ts': 'a quiet machine: clients that read slowly are timed'
 }
 
 /**
@@ -27,8 +32,11 @@ export const NEEDS = {
 const ALONE = [
   'test/ops/tracing/', 'test/platform/store/start-leftovers', 'test/programs/cli/call.test.ts'
 ]
-/** Collecting all garbage is slow in a process that has run other files. */
-const COLLECTION = '--expose-gc'
+/**
+ * What other files with a process of their own have in their source: they set a provider too, or collect all
+ * garbage, which is slow in a process that has run other files.
+ */
+const ALONE_BY_TEXT = ['/recorded-spans.ts', '--expose-gc']
 
 /** The longest files begin first, so that nothing long is left over when all else has ended. */
 const LONG = [
@@ -69,7 +77,8 @@ export function listNeeds (file) {
 /** Whether a file has a process of its own. */
 export function isAlone (file) {
   if (ALONE.some((start) => file.startsWith(start))) return true
-  return readFileSync(join(PROJECT, file), 'utf8').includes(COLLECTION)
+  const source = readFileSync(join(PROJECT, file), 'utf8')
+  return ALONE_BY_TEXT.some((text) => source.includes(text))
 }
 
 /** Lists all test files, those first that take longest. */
