@@ -119,10 +119,13 @@ export class UpstreamCall implements CredentialCaller {
         target = next
       } else if (answer.status === 401 && !hasForgotten && this.#forgetsCredential()) {
         hasForgotten = true
-      } else if (!await this.#pausesFor(answer, attempt)) {
-        return answer
       } else {
+        const pauseMs = this.#pauseBeforeRetry(answer, attempt)
+        if (pauseMs === undefined) return answer
+        answer.abort(new Error('another attempt is made'))
+        await timers.pause(pauseMs, { signal: this.signal })
         attempt++
+        continue
       }
       answer.abort(new Error('another attempt is made'))
     }
@@ -210,14 +213,11 @@ export class UpstreamCall implements CredentialCaller {
     if (failure !== undefined) this.#upstream.breaker.fail(circuitHolderOf(this.#caller), failure)
   }
 
-  /** Resolves to whether another attempt is to be made, after its pause. */
-  async #pausesFor (answer: UpstreamAnswer, attempt: number): Promise<boolean> {
-    if (!this.#mayRepeat(attempt) || !PASSING.has(answer.status)) return false
-    const afterMs = Math.max(readRetryAfter(answer.header('retry-after')) ?? 0, this.#backoff(attempt - 1))
-    if (afterMs >= Math.min(this.#endsAt - clock.monotonic(), this.#caller.leftMs)) return false
-    answer.abort(new Error('another attempt is made'))
-    await timers.pause(afterMs, { signal: this.signal })
-    return true
+  /** Returns the pause before another attempt, in milliseconds. `undefined` if the answer is the last one. */
+  #pauseBeforeRetry (answer: UpstreamAnswer, attempt: number): number | undefined {
+    if (!this.#mayRepeat(attempt) || !PASSING.has(answer.status)) return undefined
+    const pauseMs = Math.max(readRetryAfter(answer.header('retry-after')) ?? 0, this.#backoff(attempt - 1))
+    return pauseMs < Math.min(this.#endsAt - clock.monotonic(), this.#caller.leftMs) ? pauseMs : undefined
   }
 
   #mayRepeat (attempt: number): boolean {

@@ -58,7 +58,7 @@ export function flushAllSync (): void {
 export class LineDestination {
   readonly #options: LineDestinationOptions
   #fd: number
-  /** Lines that nobody writes yet, in texts that one write can have. */
+  /** Lines not yet handed to a write, joined to chunks of MAX_WRITE_LENGTH at most. */
   #texts: string[] = []
   #waitingLength = 0
   /** What a write has left over, after an error or by a full pipe. It comes before the texts. */
