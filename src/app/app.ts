@@ -31,7 +31,7 @@ import { openLegacyEra } from '../edges/legacy/open.ts'
 import { openAuditLog } from '../ops/audit/audit-log.ts'
 import { completeConfig, ConfigError, type AppConfig } from '../ops/config/config.ts'
 import type { Constants } from '../ops/config/constants.ts'
-import { flushLog, openLog } from '../ops/log/log.ts'
+import { flushLog, openLog, type ServiceLog } from '../ops/log/log.ts'
 import { missingClientCapability } from '../platform/protocol/errors.ts'
 import type { ListName } from '../platform/protocol/notifications.ts'
 import { createLogObserver } from '../request/pipeline/log-observer.ts'
@@ -126,7 +126,9 @@ async function openService (
   const constants = { ...options.constants, workerCount: ownProcess?.workers?.count ?? 1 }
   const config = completeConfig({ ...options, constants })
   if (ownAuthenticator !== undefined && config.auth.length > 0) throw new ConfigError([BOTH_GIVEN])
-  const log: FastifyBaseLogger = ownProcess?.log?.logger ?? logger ?? openOwnLog(config.logLevel, lifecycle)
+  const requestLog = ownProcess?.log ??
+    (logger === undefined ? openOwnLog(config.logLevel, lifecycle) : { logger })
+  const log: FastifyBaseLogger = requestLog.logger
   const { clock = {}, ownObserver = {} } = tested
   const { guard = createLoadGuard(), build, workers, adminToken: token, authorConsole } = ownProcess ?? {}
 
@@ -156,7 +158,7 @@ async function openService (
   const { lifetimes, openStreams, limiter, storePart, metrics, tracer } = measures
   const shedding = lifecycle.add(measures.shedding)
   const observer = joinObservers([
-    createLogObserver(log, measures.describeCall),
+    createLogObserver(requestLog, measures.describeCall),
     ownObserver,
     ...(metrics === undefined ? [] : [metrics.observer]),
     ...(audit === undefined ? [] : [audit.observer])
@@ -224,10 +226,10 @@ async function openService (
 }
 
 /** The log of an app in a program that gave it none. Its lines are written when the app is closed. */
-function openOwnLog (level: string, lifecycle: Lifecycle): FastifyBaseLogger {
-  const { logger } = openLog(level)
-  lifecycle.add({ close: async () => await flushLog(logger) })
-  return logger
+function openOwnLog (level: string, lifecycle: Lifecycle): ServiceLog {
+  const log = openLog(level)
+  lifecycle.add({ close: async () => await flushLog(log.logger) })
+  return log
 }
 
 /** What the eras take beside the state and the measures. */

@@ -79,7 +79,11 @@ export async function startTarget ({ onLine, files = {}, prepare }: TargetOption
   }, {
     guard: createLoadGuard(),
     build: { version: '1.0.0', node: process.versions.node },
-    log: { logger, announce: () => {} }
+    log: {
+      logger,
+      writeInfo: (fields, message) => onLine(`{"level":30,${fields},"msg":"${message}"}\n`),
+      announce: () => {}
+    }
   })
   const { app, admin, tasks } = service
   const jwts = await issuer.makeTokens()

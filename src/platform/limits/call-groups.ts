@@ -67,10 +67,22 @@ export interface RunningCall {
   onSettled (listener: () => void): void
 }
 
+/** A call, and whether it counts. */
+interface Begun {
+  readonly groups: readonly CallGroup[]
+  hasSettled: boolean
+  isCounted: boolean
+}
+
 /** Counts the calls that run on this replica. */
 export class RunningCalls {
   /** Groups without a running call have no entry. */
   readonly #counts = new Map<string, number>()
+  /**
+   * The last call. It is counted when the next one begins: most calls have settled by then. To count them and
+   * to take them off again costs 2 to 5 % of a call or a prompt (Node 20, quiet laps).
+   */
+  #last: Begun | undefined
 
   /**
    * Counts a call in each of the groups until its handler has ended: one that ignores its signal runs on
@@ -78,12 +90,25 @@ export class RunningCalls {
    * the full group is returned.
    */
   add (groups: readonly CallGroup[], call: RunningCall): CallGroup | undefined {
+    this.#countLast()
     for (const group of groups) {
       if (group.running !== undefined && (this.#counts.get(group.key) ?? 0) >= group.running) return group
     }
-    this.#change(groups, 1)
-    call.onSettled(() => this.#change(groups, -1))
+    const begun: Begun = { groups, hasSettled: false, isCounted: false }
+    this.#last = begun
+    call.onSettled(() => {
+      begun.hasSettled = true
+      if (begun.isCounted) this.#change(groups, -1)
+    })
     return undefined
+  }
+
+  #countLast (): void {
+    const last = this.#last
+    if (last === undefined || last.hasSettled) return
+    this.#change(last.groups, 1)
+    last.isCounted = true
+    this.#last = undefined
   }
 
   #change (groups: readonly CallGroup[], amount: 1 | -1): void {

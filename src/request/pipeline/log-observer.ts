@@ -4,12 +4,21 @@
 import { EarlierFailure, INTERNAL_ERROR } from '../../platform/protocol/errors.ts'
 import type { RequestLog } from './caller.ts'
 import { ClientGone, ServiceClosing } from './lifetime.ts'
-import { toOutcomeWord, type DescribeCall, type Ending, type Observer } from './observer.ts'
+import {
+  toOutcomeWord, type DescribeCall, type Ending, type Observed, type Observer, type OutcomeWord
+} from './observer.ts'
+
+export interface RequestLines {
+  readonly logger: Pick<RequestLog, 'info' | 'warn' | 'error'>
+  /** A faster form of `logger.info`. @param fields members of a JSON object, without braces. */
+  writeInfo? (fields: string, message: string): void
+}
+
+const MESSAGE = 'request'
 
 /** @param describeCall absent unless the log is that of the author of a catalog. */
-export function createLogObserver (
-  logger: Pick<RequestLog, 'info' | 'warn' | 'error'>, describeCall?: DescribeCall
-): Observer {
+export function createLogObserver (log: RequestLines, describeCall?: DescribeCall): Observer {
+  const { logger } = log
   return {
     end (observed, ending) {
       const { requestId: reqId, method, subject: name, traceId, refused } = observed
@@ -18,22 +27,47 @@ export function createLogObserver (
       else if (protocolError?.cause !== undefined) {
         logger.warn({ reqId, err: protocolError.cause, method, name }, 'request refused')
       }
+      const outcome = toOutcomeWord(observed, ending)
       const subject = observed.principal?.subject
-      logger.info({
-        reqId,
-        method,
-        name,
-        ...subject !== undefined && { subject },
-        status,
-        outcome: toOutcomeWord(observed, ending),
-        durationMs: Math.round(ending.durationMs * 100) / 100,
-        ...(traceId !== undefined && { traceId }),
-        ...(protocolError !== undefined && { code: protocolError.code }),
-        ...refused,
-        ...describeCall?.(observed, ending)
-      }, 'request')
+      const durationMs = Math.round(ending.durationMs * 100) / 100
+      if (describeCall === undefined && log.writeInfo !== undefined && isPlain(observed, ending)) {
+        log.writeInfo(toFields(observed, status, outcome, durationMs), MESSAGE)
+      } else {
+        logger.info({
+          reqId,
+          method,
+          name,
+          ...subject !== undefined && { subject },
+          status,
+          outcome,
+          durationMs,
+          ...(traceId !== undefined && { traceId }),
+          ...(protocolError !== undefined && { code: protocolError.code }),
+          ...refused,
+          ...describeCall?.(observed, ending)
+        }, MESSAGE)
+      }
     }
   }
+}
+
+/** Whether the line has no optional field. Most lines are plain. */
+function isPlain ({ refused }: Observed, { protocolError, isCancelled }: Ending): boolean {
+  return protocolError === undefined && !isCancelled && refused === undefined
+}
+
+/** The fields of a plain line as JSON. Made by hand: the logger takes 3 µs longer, 3 % of a call. */
+function toFields (
+  { requestId, method, subject: name, principal, traceId }: Observed, status: number | undefined,
+  outcome: OutcomeWord, durationMs: number
+): string {
+  return `"reqId":${JSON.stringify(requestId)}` +
+    (method === undefined ? '' : `,"method":${JSON.stringify(method)}`) +
+    (name === undefined ? '' : `,"name":${JSON.stringify(name)}`) +
+    (principal?.subject === undefined ? '' : `,"subject":${JSON.stringify(principal.subject)}`) +
+    (status === undefined ? '' : `,"status":${status}`) +
+    `,"outcome":"${outcome}","durationMs":${durationMs}` +
+    (traceId === undefined ? '' : `,"traceId":"${traceId}"`)
 }
 
 /** Whether the error is a bug to look for. A client that left, a shutdown and an earlier failure are not. */

@@ -1,4 +1,4 @@
-// The line of a request.
+// The line of a request: the same from a logger and from the faster form.
 
 import t from 'tap'
 import { methodNotFound } from '../../../src/platform/protocol/errors.ts'
@@ -19,31 +19,39 @@ const ENDING: Ending = {
   durationMs: 1.23456, status: 200, protocolError: undefined, error: undefined, isCancelled: false
 }
 
-function lineOf (observed: Observed, ending: Ending): unknown {
-  let line: unknown
+/** The line in both forms. */
+function lineOf (observed: Observed, ending: Ending): { readonly [form: string]: unknown } {
+  const lines = { logger: {}, fast: {} }
+  const logger = {
+    info: (fields: object) => { lines.logger = JSON.parse(JSON.stringify(fields)) }, warn () {}, error () {}
+  }
+  createLogObserver({ logger }).end?.(observed, ending)
+  const withoutUse = { ...logger, info: (fields: object) => { lines.fast = { slow: fields } } }
   createLogObserver({
-    info (fields, message) {
+    logger: withoutUse,
+    writeInfo (fields, message) {
       t.equal(message, 'request')
-      line = JSON.parse(JSON.stringify(fields))
-    },
-    warn () {},
-    error () {}
+      lines.fast = JSON.parse(`{${fields}}`)
+    }
   }).end?.(observed, ending)
-  return line
+  return lines
 }
 
-t.test('the line of a request has what is known of it', async (t) => {
+t.test('the line of a request without an error has the same fields in both forms', async (t) => {
   const facts = { reqId: 'a-1', method: 'tools/call', name: 'search', status: 200 }
   const expected = { ...facts, outcome: 'ok', durationMs: 1.23 }
-  t.strictSame(lineOf(OBSERVED, ENDING), expected)
+  t.strictSame(lineOf(OBSERVED, ENDING), { logger: expected, fast: expected })
   const traced = { ...expected, traceId: '0af7651916cd43dd8448eb211c80319c' }
-  t.strictSame(lineOf({ ...OBSERVED, traceId: traced.traceId }, ENDING), traced)
+  t.strictSame(lineOf({ ...OBSERVED, traceId: traced.traceId }, ENDING), { logger: traced, fast: traced })
   const odd = 'file:///"\\\n\u2028é'
-  t.match(lineOf({ ...OBSERVED, subject: odd, requestId: odd }, ENDING), { name: odd, reqId: odd })
-  const unread = { ...OBSERVED, method: undefined, subject: undefined }
-  t.strictSame(lineOf(unread, { ...ENDING, status: undefined }), {
-    reqId: 'a-1', outcome: 'ok', durationMs: 1.23
+  t.match(lineOf({ ...OBSERVED, subject: odd, requestId: odd }, ENDING), {
+    logger: { name: odd, reqId: odd }, fast: { name: odd, reqId: odd }
   })
+  const { logger, fast } = lineOf(
+    { ...OBSERVED, method: undefined, subject: undefined }, { ...ENDING, status: undefined }
+  )
+  t.strictSame(fast, { reqId: 'a-1', outcome: 'ok', durationMs: 1.23 })
+  t.strictSame(logger, fast)
 })
 
 t.test('says how a call ended, and who called', async (t) => {
@@ -54,15 +62,18 @@ t.test('says how a call ended, and who called', async (t) => {
     [{ isToolError: true, special: 'timed_out' }, {}, 'timed_out'],
     [{}, { error: new HandlerTimeout(1), protocolError: methodNotFound('a') }, 'timed_out']
   ] as const) {
-    const line = lineOf({ ...OBSERVED, principal, ...facts }, { ...ENDING, ...ending })
-    t.match(line, { outcome, subject: 'ada' })
+    const { logger, fast } = lineOf({ ...OBSERVED, principal, ...facts }, { ...ENDING, ...ending })
+    t.match(logger, { outcome, subject: 'ada' })
+    if (!('error' in ending)) t.strictSame(fast, logger)
   }
 })
 
-t.test('says why a request was refused', async (t) => {
+t.test('any other line is that of the logger', async (t) => {
   const protocolError = methodNotFound('none')
-  t.match(lineOf(OBSERVED, { ...ENDING, protocolError }), { outcome: 'invalid', code: -32601 })
-  t.match(lineOf(OBSERVED, { ...ENDING, isCancelled: true }), { outcome: 'cancelled' })
+  const invalid = { outcome: 'invalid', code: -32601 }
+  t.match(lineOf(OBSERVED, { ...ENDING, protocolError }), { fast: { slow: invalid } })
+  t.match(lineOf(OBSERVED, { ...ENDING, isCancelled: true }), { fast: { slow: { outcome: 'cancelled' } } })
   const refused = { reason: 'origin', address: '192.0.2.1', path: '/', host: undefined, origin: undefined }
-  t.match(lineOf({ ...OBSERVED, refused }, ENDING), { reason: 'origin', address: '192.0.2.1' })
+  const slow = { reason: 'origin', address: '192.0.2.1' }
+  t.match(lineOf({ ...OBSERVED, refused }, ENDING), { fast: { slow } })
 })
