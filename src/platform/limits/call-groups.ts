@@ -94,11 +94,11 @@ export class RunningCalls {
     for (const group of groups) {
       if (group.running !== undefined && (this.#counts.get(group.key) ?? 0) >= group.running) return group
     }
-    const begun: Begun = { groups, hasSettled: false, isCounted: false }
-    this.#last = begun
+    const lastCall: Begun = { groups, hasSettled: false, isCounted: false }
+    this.#last = lastCall
     call.onSettled(() => {
-      begun.hasSettled = true
-      if (begun.isCounted) this.#change(groups, -1)
+      lastCall.hasSettled = true
+      if (lastCall.isCounted) this.#change(groups, -1)
     })
     return undefined
   }
