@@ -30,7 +30,8 @@ function hasRoom (path: string): boolean {
 function takeRoom (path: string): void {
   const file = openSync(path, 'w')
   try {
-    rmSync(path)
+    // Another process that starts now may have removed it.
+    rmSync(path, { force: true })
     let bytes = 0
     while (bytes < NEW_FOLDER_BYTES) bytes += writeSync(file, Buffer.alloc(NEW_FOLDER_BYTES - bytes))
   } finally {

@@ -73,6 +73,18 @@ t.test('of four processes that open the store together after a crash, one does',
   t.strictSame((await outcomes).toSorted(), ['opened', ...new Array(3).fill('refused')])
 })
 
+t.test('four processes take room on the disk at once, and each has it', async (t) => {
+  const folder = await makeFolder(t)
+  const script = `const { assertRoom } = await import('./src/platform/store/backends/lmdb/room.ts')
+    for (let count = 0; count < 1000; count++) assertRoom(${JSON.stringify(folder)})`
+  const codes = await Promise.all(Array.from({ length: 4 }, async () => {
+    const args = ['--import', './test/runner/register.mjs', '--input-type=module', '--eval', script]
+    const [code] = await once(spawn(process.execPath, args, { stdio: 'ignore' }), 'exit')
+    return code
+  }))
+  t.strictSame(codes, [0, 0, 0, 0])
+})
+
 t.test('a folder without room for sockets is not claimed', async (t) => {
   const { release } = await claim(join(await makeFolder(t), 'missing'), 'trivet')
   await t.resolves(release())
