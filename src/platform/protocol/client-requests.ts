@@ -62,6 +62,7 @@ function toHeaderValue (text: string): string {
   return `=?base64?${btoa(bytes.join(''))}?=`
 }
 
+/** Does what `isObject` of json-rpc.ts does. That file imports modules of Node, which a browser lacks. */
 function hasMembers (value: unknown): value is JsonMembers {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -50,8 +50,8 @@ export async function followCall<R extends object> (
 }
 
 /**
- * Tells the call of answers, and resolves to the result of that. A user who cancels a question wants the work
- * to stop.
+ * Gives answers to the call, and resolves to what the call says next. A user who cancels a question wants the
+ * work to stop.
  */
 export async function giveAnswers<R> (
   call: string, answers: { readonly [name: string]: TestAnswer }, send: Following<R>['send']
