@@ -209,6 +209,26 @@ t.test('a repetition that cannot read the record of the first call keeps its pla
   t.strictSame(await placesOf(store, key), places)
 })
 
+t.test('a creation whose replies are all lost leaves no record', async (t) => {
+  const time = new VirtualTime(t)
+  let isAway = true
+  const { store, records } = prepare((medium) => ({
+    async create (key, ...rest) {
+      const created = await medium.create(key, ...rest)
+      if (isAway && /^tasks-(?!of-)/.test(key.owner)) throw away()
+      return created
+    }
+  }))
+  const key = records.newKey(ANONYMOUS)
+  const record = { ...RECORD, createdAt: time.now, network: NETWORK }
+  await time.during(t.rejects(records.create(key, record), StoreUnavailable), 10_000)
+  t.ok(await store.peek(key.state))
+  isAway = false
+  await time.during(timers.pause(5000), 10_000)
+  t.equal(await store.peek(key.state), undefined)
+  t.strictSame(await placesOf(store, key), [])
+})
+
 t.test('a place that a lost write takes when its task has ended is removed', async (t) => {
   const time = new VirtualTime(t)
   const late: Array<() => Promise<unknown>> = []

@@ -78,6 +78,32 @@ t.test('a task whose handler must not run again fails, and so does one with anot
   t.strictSame(notes, ['one', 'run 1'])
 })
 
+t.test('a call whose creation is in doubt is answered directly only if nobody else can run it', async (t) => {
+  const time = new VirtualTime(t)
+  for (const mayRerun of [true, false]) {
+    let runs = 0
+    const world = openWorld(async () => {
+      runs++
+      await timers.pause(5000)
+      return 'done'
+    }, { mayRerun })
+    let isAway = true
+    const { create } = world.store
+    world.store.create = async (...args) => {
+      const created = await create(...args)
+      if (isAway) throw new StoreUnavailable(new Error('the reply was lost'))
+      return created
+    }
+    const answer = world.openReplica('first').call()
+    world.openReplica('second')
+    if (mayRerun) await time.during(t.rejects(answer, StoreUnavailable), MINUTE)
+    else t.equal(await time.during(answer, MINUTE), '"done"')
+    isAway = false
+    await time.during(timers.pause(10 * MINUTE), 11 * MINUTE)
+    t.equal(runs, 1, 'and then nobody does')
+  }
+})
+
 t.test('an undo runs again after an outage, whatever its handler may', async (t) => {
   const time = new VirtualTime(t)
   const notes: string[] = []
