@@ -8,7 +8,7 @@ import { readRate, type Rate } from './rate.ts'
  * case.
  *
  * A rate is a number of calls and a time in `s`, `m`, `h` or `d`, such as `'100/1m'`. It holds in every span
- * of this length, over all replicas that share a Redis.
+ * of this length, over all replicas that share a Redis or a PostgreSQL.
  */
 export interface CallLimitOptions {
   /** How many calls one caller may begin. */

@@ -128,7 +128,6 @@ const PLACES: { readonly [K in LimitRow['per']]: string } = {
   replica: ' on this replica', service: ' in this service', principal: ''
 }
 
-/** One limit, with the number that is in force. */
 interface ShareOptions {
   /** The share of a principal. By default all of a limit per principal, or a half. */
   readonly perPrincipal?: number
@@ -136,6 +135,7 @@ interface ShareOptions {
   readonly leastShare?: number
 }
 
+/** One limit, with the number that is in force. */
 export class Limit {
   readonly #row: LimitRow
   readonly #perPrincipal: number | undefined

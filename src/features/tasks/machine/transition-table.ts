@@ -1,5 +1,5 @@
 // The transitions of a task, as one table: in a phase, an event makes the next record. The first row that
-// fits decides. No other file decides anything about the status of a task.
+// fits decides. This folder alone decides about the status of a task.
 
 import {
   taskExpired, taskInterrupted, taskOutdated, taskPoisoned
