@@ -201,7 +201,7 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
   if (role === undefined) endWithNpm(logger)
   const reload = await lifecycle.start(async () => {
     // The SDK comes first: the catalog's modules may use it while they load.
-    const { openTraceSink } = await import('./ops/tracing/tracing.ts')
+    const { openTraceSink } = await import('./features/tracing/tracing.ts')
     const readVersion = () => readBuild().version
     await lifecycle.open(openTraceSink({ url: otlpUrl, readVersion, log: logger }))
     const { createService } = await import('./app/app.ts')

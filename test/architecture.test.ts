@@ -61,10 +61,10 @@ const ROOMS = {
   ],
   'features/files': [],
   'features/upstreams': [],
+  'features/tracing': [],
   'ops/config': [],
   'ops/overload': [],
   'ops/metrics': [],
-  'ops/tracing': [],
   'ops/log': ['ops/config'],
   'ops/audit': ['ops/config', 'ops/log'],
   'edges/http': [],
@@ -115,7 +115,7 @@ const mayImportMetrics = ({ file, target, isType, isDynamic }: Import) =>
   !target.startsWith('ops/metrics/') || file.startsWith('ops/metrics/') || isType || isDynamic
 /** A service without traces must not load the API of OpenTelemetry. */
 const mayImportTracing = ({ file, target, isType, isDynamic }: Import) =>
-  !target.startsWith('ops/tracing/') || file.startsWith('ops/tracing/') || isType || isDynamic
+  !target.startsWith('features/tracing/') || file.startsWith('features/tracing/') || isType || isDynamic
 /** A service whose catalog has no upstream must not load undici. */
 const mayImportPool = ({ target, isType, isDynamic }: Import) =>
   target !== 'features/upstreams/pool.ts' || isType || isDynamic
@@ -281,21 +281,23 @@ const RULES: ReadonlyArray<{
     found: ['edges/http/b.ts imports prom-client', 'app/app.ts imports ops/metrics/a.ts early']
   },
   {
-    claim: 'only ops/tracing/ imports OpenTelemetry, and the others import it late',
+    claim: 'only features/tracing/ imports OpenTelemetry, and the others import it late',
     breaks: (sources) => [
-      ...breaksOfPackage(sources, /^@opentelemetry\//, ({ file }) => file.startsWith('ops/tracing/')),
+      ...breaksOfPackage(sources, /^@opentelemetry\//, ({ file }) => file.startsWith('features/tracing/')),
       ...readImports(sources).filter((one) => !mayImportTracing(one)).map(
         ({ file, target }) => `${file} imports ${target} early`
       )
     ],
     made: {
-      'ops/tracing/a.ts': "import { trace } from '@opentelemetry/api'\nimport { b } from './b.ts'\n",
-      'app/a.ts': "import type { A } from '../ops/tracing/a.ts'\n" +
-        "const a = import('../ops/tracing/a.ts')\n",
-      'app/app.ts': "import { a } from '../ops/tracing/a.ts'\n",
+      'features/tracing/a.ts': "import { trace } from '@opentelemetry/api'\nimport { b } from './b.ts'\n",
+      'app/a.ts': "import type { A } from '../features/tracing/a.ts'\n" +
+        "const a = import('../features/tracing/a.ts')\n",
+      'app/app.ts': "import { a } from '../features/tracing/a.ts'\n",
       'features/tasks/b.ts': "import type { Span } from '@opentelemetry/api'\n"
     },
-    found: ['features/tasks/b.ts imports @opentelemetry/api', 'app/app.ts imports ops/tracing/a.ts early']
+    found: [
+      'features/tasks/b.ts imports @opentelemetry/api', 'app/app.ts imports features/tracing/a.ts early'
+    ]
   },
   {
     claim: 'one file imports undici when it runs, and the others import it late',
@@ -540,7 +542,7 @@ t.test('one person can hold the core, and a room is small or has a name here', a
     }
   }), [])
   const made = new Map([
-    ['base/a.ts', 'a\n'.repeat(4)], ['ops/tracing/b.ts', 'b\n'.repeat(3)], ['app/app.ts', 'd\n'],
+    ['base/a.ts', 'a\n'.repeat(4)], ['features/tracing/b.ts', 'b\n'.repeat(3)], ['app/app.ts', 'd\n'],
     ['app/tasks.ts', 'e\n'], ['features/c/d/e.ts', 'c\n'.repeat(5)]
   ])
   t.strictSame(breaksOfWeight(made, { core: 4, tree: 13, room: 3, heavyRooms: { 'features/f': 9 } }), [

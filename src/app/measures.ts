@@ -60,7 +60,7 @@ export async function openMeasures (
         describeCall: (await import('../ops/audit/call-details.ts')).createCallDetails(visibility)
       }
   const tracing: { readonly tracer?: RequestTracer | undefined } = {
-    tracer: await (await import('../ops/tracing/tracing.ts')).openRequestTracer(log)
+    tracer: await (await import('../features/tracing/tracing.ts')).openRequestTracer(log)
   }
   return { ...tracing, ...details, lifetimes, openStreams, shedding, storePart, metrics, limiter }
 }

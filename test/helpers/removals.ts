@@ -38,7 +38,7 @@ export const REMOVALS = {
     }
   },
   tracing: {
-    paths: ['ops/tracing'],
+    paths: ['features/tracing'],
     cuts: {
       'app/measures.ts': [linesWith('openRequestTracer')],
       'main.ts': [linesWith('openTraceSink', 'const readVersion')]

@@ -31,7 +31,7 @@ export const NEEDS = {
  * now and then after certain other files.
  */
 const ALONE = [
-  'test/ops/tracing/', 'test/platform/store/start-leftovers', 'test/programs/cli/call.test.ts',
+  'test/features/tracing/', 'test/platform/store/start-leftovers', 'test/programs/cli/call.test.ts',
   'test/features/upstreams/signed-in-tasks'
 ]
 /**

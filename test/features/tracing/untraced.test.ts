@@ -1,7 +1,7 @@
 // A service without an SDK of OpenTelemetry.
 
 import t from 'tap'
-import { openRequestTracer, openTraceSink } from '../../../src/ops/tracing/tracing.ts'
+import { openRequestTracer, openTraceSink } from '../../../src/features/tracing/tracing.ts'
 import { buildApp } from '../../helpers/app.ts'
 import { toolModule } from '../../helpers/catalog-folder.ts'
 import { createReadableLog } from '../../helpers/log.ts'
