@@ -66,7 +66,7 @@ const ROOMS = {
   'ops/overload': [],
   'ops/metrics': [],
   'ops/log': ['ops/config'],
-  'ops/audit': ['ops/config', 'ops/log'],
+  'ops/audit': ['ops/config'],
   'edges/http': [],
   'edges/admin': ['edges/http'],
   'edges/console': ['edges/http'],

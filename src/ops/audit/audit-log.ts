@@ -5,7 +5,7 @@ import { clock } from '../../base/time.ts'
 import { messageOf } from '../../base/words.ts'
 import type { RequestLog } from '../../request/pipeline/caller.ts'
 import { ConfigError } from '../config/config.ts'
-import { LineDestination } from '../log/line-destination.ts'
+import { LineDestination } from '../../base/line-destination.ts'
 import { createAuditObserver, type WriteAuditLine } from './audit-observer.ts'
 
 /** The file says who did what, so only its owner may read it. */

@@ -2,7 +2,7 @@
 
 import { pino, type Logger } from 'pino'
 import { clock } from '../../base/time.ts'
-import { LineDestination } from './line-destination.ts'
+import { LineDestination } from '../../base/line-destination.ts'
 
 export interface LogDestination {
   /** The file descriptor to write to. Standard output by default. */

@@ -3,9 +3,9 @@
 
 import cluster, { type Worker } from 'node:cluster'
 import { isatty } from 'node:tty'
+import { flushAllSync, LineDestination } from '../../base/line-destination.ts'
 import { createLoadGuard } from '../../catalog/compiled/load-guard.ts'
 import type { Config } from '../../ops/config/settings.ts'
-import { flushAllSync, LineDestination } from '../../ops/log/line-destination.ts'
 import { readLogLevel, updateLogLevel } from '../../ops/log/log-level.ts'
 import { openLog, type ProcessLog } from '../../ops/log/log.ts'
 import { relayLines } from './relayed-lines.ts'

@@ -3,9 +3,9 @@
 // gets another reader. The end of the process never waits for them.
 
 import { close, closeSync, constants, openSync, write, writeSync } from 'node:fs'
-import { toWellFormedJson } from '../../base/text.ts'
-import { codeOf } from '../../base/words.ts'
-import { type Timer, timers } from '../../base/time.ts'
+import { toWellFormedJson } from './text.ts'
+import { codeOf } from './words.ts'
+import { type Timer, timers } from './time.ts'
 
 /** Lines are written after this time, in milliseconds, if they are not written before. */
 const FLUSH_MS = 100
