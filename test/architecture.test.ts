@@ -59,6 +59,7 @@ const ROOMS = {
     'features/tasks/calls', 'features/tasks/clients', 'features/tasks/machine', 'features/tasks/operators',
     'features/tasks/records', 'features/tasks/runs'
   ],
+  'features/audit': [],
   'features/files': [],
   'features/upstreams': [],
   'features/tracing': [],
@@ -66,7 +67,6 @@ const ROOMS = {
   'ops/overload': [],
   'ops/metrics': [],
   'ops/log': ['ops/config'],
-  'ops/audit': ['ops/config'],
   'edges/http': [],
   'edges/admin': ['edges/http'],
   'edges/console': ['edges/http'],

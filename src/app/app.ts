@@ -28,8 +28,8 @@ import { Readiness, type CheckedPart } from '../edges/http/readiness.ts'
 import { createReplies, type Replies } from '../edges/http/replies.ts'
 import { registerShutdown } from '../edges/http/shutdown.ts'
 import { openLegacyEra } from '../edges/legacy/open.ts'
-import { openAuditLog } from '../ops/audit/audit-log.ts'
-import { completeConfig, ConfigError, type AppConfig } from '../ops/config/config.ts'
+import { openAuditLog } from '../features/audit/audit-log.ts'
+import { completeConfig, ConfigError, failConfig, type AppConfig } from '../ops/config/config.ts'
 import type { Constants } from '../ops/config/constants.ts'
 import { flushLog, openLog, type ServiceLog } from '../ops/log/log.ts'
 import { missingClientCapability } from '../platform/protocol/errors.ts'
@@ -133,7 +133,7 @@ async function openService (
   const { guard = createLoadGuard(), build, workers, adminToken: token, authorConsole } = ownProcess ?? {}
 
   const { audit }: { readonly audit?: ServedAudit | undefined } = {
-    audit: await lifecycle.open(openAuditLog(config.auditFile, log))
+    audit: await lifecycle.open(openAuditLog(config.auditFile, log).catch(failConfig))
   }
   const admitsAnonymous = mayBeAnonymous(config, ownAuthenticator)
   const tokens = ownAuthenticator === undefined ? new CallerTokens() : undefined

@@ -57,7 +57,7 @@ export async function openMeasures (
   const details: { readonly describeCall?: DescribeCall } = isForAuthor !== true
     ? {}
     : {
-        describeCall: (await import('../ops/audit/call-details.ts')).createCallDetails(visibility)
+        describeCall: (await import('../features/audit/call-details.ts')).createCallDetails(visibility)
       }
   const tracing: { readonly tracer?: RequestTracer | undefined } = {
     tracer: await (await import('../features/tracing/tracing.ts')).openRequestTracer(log)

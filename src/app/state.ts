@@ -16,7 +16,7 @@ import { createSettingReader, type Variables } from '../catalog/folder/environme
 import { openLiveCatalog, type LiveCatalog, type LoadObserver } from '../catalog/folder/live/live-catalog.ts'
 import { CheckedPart } from '../edges/http/readiness.ts'
 import { partOf } from '../platform/limits/limits.ts'
-import { ConfigError, type ServiceConfig } from '../ops/config/config.ts'
+import { failConfig, type ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedBackend } from '../platform/store/backends/backend.ts'
 import { openBackend, toPlace } from '../platform/store/backends/url-schemes.ts'
 import type { Broadcast } from '../platform/store/changes/broadcast.ts'
@@ -74,12 +74,9 @@ export async function openServiceState (
 async function openStateBackend (
   { config: { stateUrl, statePrefix, workerCount }, log, clock }: ServiceBasis, signal: AbortSignal
 ): Promise<OpenedBackend> {
-  try {
-    const eventLogLimits = { ...EVENT_LOG_LIMITS, maxBytes: partOf('loggedBytes', workerCount) }
-    return await openBackend(stateUrl, { log, prefix: statePrefix, clock, signal, eventLogLimits })
-  } catch (error) {
-    throw new ConfigError([messageOf(error)], { cause: error })
-  }
+  const eventLogLimits = { ...EVENT_LOG_LIMITS, maxBytes: partOf('loggedBytes', workerCount) }
+  const options = { log, prefix: statePrefix, clock, signal, eventLogLimits }
+  return await openBackend(stateUrl, options).catch(failConfig)
 }
 
 /** Throws a ConfigError if the secret that the backend keeps cannot be read. */
@@ -101,7 +98,7 @@ function readKeptSecrets (backend: OpenedBackend, log: FastifyBaseLogger): reado
     log.info({ file: keptSecret.file }, 'TRIVET_SECRETS is not set: the secret in this file is used')
     return [keptSecret.secret]
   } catch (error) {
-    throw new ConfigError([messageOf(error)], { cause: error })
+    return failConfig(error)
   }
 }
 

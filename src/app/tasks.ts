@@ -1,8 +1,8 @@
 // Opens tasks: calls that go on after they were answered.
 
 import type { Snapshot } from '../catalog/compiled/snapshot.ts'
+import { redact } from '../features/audit/redaction.ts'
 import { createTasks } from '../features/tasks/tasks.ts'
-import { redact } from '../ops/audit/redaction.ts'
 import { waitWithin } from '../ops/config/config.ts'
 import { partOf } from '../platform/limits/limits.ts'
 import type { UpstreamTokens } from '../request/pipeline/seams.ts'

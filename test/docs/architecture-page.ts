@@ -16,6 +16,7 @@ const PARTS: { readonly [part: string]: readonly string[] } = {
   tasks: ['features/tasks/'],
   files: ['features/files/'],
   upstreams: ['features/upstreams/'],
+  audit: ['features/audit/'],
   tracing: ['features/tracing/'],
   request: ['request/'],
   catalog: ['catalog/'],

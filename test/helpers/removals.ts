@@ -30,7 +30,7 @@ export const REMOVALS = {
     cuts: { 'app/app.ts': [linesWith('openAdminApp')] }
   },
   audit: {
-    paths: ['ops/audit'],
+    paths: ['features/audit'],
     cuts: {
       'app/app.ts': [linesWith('openAuditLog')],
       'app/measures.ts': [linesWith('createCallDetails')],

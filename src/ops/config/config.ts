@@ -3,6 +3,7 @@
 import { inspect } from 'node:util'
 import { isLoopback } from '../../base/addresses.ts'
 import { createNearestNames } from '../../base/nearest-names.ts'
+import { messageOf } from '../../base/words.ts'
 import { isSharedUrl } from '../../platform/store/backends/url-schemes.ts'
 import { findAccessConflicts } from './access-settings.ts'
 import { CONSTANTS, WITHOUT_OVERLOAD, type Constants } from './constants.ts'
@@ -35,6 +36,11 @@ export class ConfigError extends Error {
     this.name = 'ConfigError'
     this.problems = problems
   }
+}
+
+/** Throws a ConfigError whose problem is the reason of an error. */
+export function failConfig (cause: unknown): never {
+  throw new ConfigError([messageOf(cause)], { cause })
 }
 
 /**

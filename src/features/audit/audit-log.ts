@@ -1,11 +1,10 @@
 // The audit log, and its file.
 
+import { LineDestination } from '../../base/line-destination.ts'
 import { createOutageLog } from '../../base/outage-log.ts'
 import { clock } from '../../base/time.ts'
 import { messageOf } from '../../base/words.ts'
 import type { RequestLog } from '../../request/pipeline/caller.ts'
-import { ConfigError } from '../config/config.ts'
-import { LineDestination } from '../../base/line-destination.ts'
 import { createAuditObserver, type WriteAuditLine } from './audit-observer.ts'
 
 /** The file says who did what, so only its owner may read it. */
@@ -38,7 +37,7 @@ export interface AuditLog extends Omit<AuditFile, 'write'> {
   noteOperator (act: object): void
 }
 
-/** Rejects with a ConfigError if the file cannot be opened. `undefined` without a path. */
+/** Rejects if the file cannot be opened. `undefined` without a path. */
 export async function openAuditLog (
   path: string | undefined, log: RequestLog
 ): Promise<AuditLog | undefined> {
@@ -58,7 +57,7 @@ export async function openAuditLog (
   } catch (cause) {
     const isUnread = cause instanceof Error && 'code' in cause && cause.code === 'ENXIO'
     const reason = isUnread ? 'nobody reads this pipe. Start its reader first' : messageOf(cause)
-    throw new ConfigError([`TRIVET_AUDIT_FILE: ${path} cannot be written: ${reason}`], { cause })
+    throw new Error(`TRIVET_AUDIT_FILE: ${path} cannot be written: ${reason}`, { cause })
   }
 }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createSealer } from '../../../src/platform/store/sealing/sealer.ts'
-import { redact } from '../../../src/ops/audit/redaction.ts'
+import { redact } from '../../../src/features/audit/redaction.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 const SECRET = 'canary4711'

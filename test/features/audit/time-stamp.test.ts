@@ -1,7 +1,7 @@
 // The time of a line of the audit log.
 
 import t from 'tap'
-import { createTimeStamp } from '../../../src/ops/audit/audit-log.ts'
+import { createTimeStamp } from '../../../src/features/audit/audit-log.ts'
 
 t.test('is that of toISOString, also when the clock is set back', async (t) => {
   const timeStamp = createTimeStamp()

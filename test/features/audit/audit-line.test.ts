@@ -1,7 +1,7 @@
 // The members of a line, which are joined by hand, are valid JSON with the order that operators know.
 
 import t from 'tap'
-import { toMembers } from '../../../src/ops/audit/audit-observer.ts'
+import { toMembers } from '../../../src/features/audit/audit-observer.ts'
 import { invalidRequest } from '../../../src/platform/protocol/errors.ts'
 import type { Ending, Observed } from '../../../src/request/pipeline/observer.ts'
 

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { toAuditRule } from '../../../src/catalog/compiled/definitions/audit-rule.ts'
-import { createCallDetails } from '../../../src/ops/audit/call-details.ts'
+import { createCallDetails } from '../../../src/features/audit/call-details.ts'
 import { insufficientScope, internalError, invalidParams } from '../../../src/platform/protocol/errors.ts'
 import type { Ending, Observed } from '../../../src/request/pipeline/observer.ts'
 
