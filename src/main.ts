@@ -16,6 +16,7 @@ import { flushAllSync } from './base/line-destination.ts'
 import { messageOf } from './base/words.ts'
 import { createLoadGuard } from './catalog/compiled/load-guard.ts'
 import { CatalogError } from './catalog/compiled/problem.ts'
+import { readHeapOption, type MemoryLimits } from './features/overload/pressure.ts'
 import type { AuthorOptions } from './programs/cli/command.ts'
 import { ConfigError, readConfig, toAppConfig } from './ops/config/config.ts'
 import { SECRET_VARIABLES, type Config } from './ops/config/settings.ts'
@@ -23,7 +24,6 @@ import { findUnknownVariables } from './ops/config/unknown-variables.ts'
 import { readLogLevel, updateLogLevel } from './ops/log/log-level.ts'
 import { openLog } from './ops/log/log.ts'
 import { logPrinted, type PrintedLines } from './programs/process/printed-lines.ts'
-import { readHeapOption, type MemoryLimits } from './ops/overload/pressure.ts'
 import {
   CLOSING_MARGIN_MS, closeLostTerminals, endGracefully, endWithNpm, hasTerminal, ignoreSignals, isClosing,
   listenForHangUps

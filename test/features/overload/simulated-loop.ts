@@ -2,7 +2,7 @@
 // turn refuses or begins the requests that have come, and computes for those whose wait is over. Without the
 // noise of a machine, a control can be judged to the percent.
 
-import { RequestWindow } from '../../../src/ops/overload/request-window.ts'
+import { RequestWindow } from '../../../src/features/overload/request-window.ts'
 
 export interface Load {
   /** How long a tool waits, as for a database. */

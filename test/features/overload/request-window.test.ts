@@ -1,7 +1,7 @@
 // The window of requests under open load, in a model of the event loop.
 
 import t from 'tap'
-import { RequestWindow } from '../../../src/ops/overload/request-window.ts'
+import { RequestWindow } from '../../../src/features/overload/request-window.ts'
 import { simulate, type Load } from './simulated-loop.ts'
 
 /** The constant maxLoopDelayMs. */

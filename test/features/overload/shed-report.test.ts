@@ -1,7 +1,7 @@
 // The lines of the log about overload.
 
 import t from 'tap'
-import { createShedReport } from '../../../src/ops/overload/shed-report.ts'
+import { createShedReport } from '../../../src/features/overload/shed-report.ts'
 
 const STATE = { loopDelayMs: 100, memoryPercent: 10, requests: 5, limit: 5 }
 
