@@ -3,7 +3,6 @@
 
 import { Console } from 'node:console'
 import { readFileSync } from 'node:fs'
-import { totalmem } from 'node:os'
 import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
@@ -16,13 +15,13 @@ import { flushAllSync } from './base/line-destination.ts'
 import { messageOf } from './base/words.ts'
 import { createLoadGuard } from './catalog/compiled/load-guard.ts'
 import { CatalogError } from './catalog/compiled/problem.ts'
-import { readHeapOption, type MemoryLimits } from './features/overload/pressure.ts'
 import type { AuthorOptions } from './programs/cli/command.ts'
 import { ConfigError, readConfig, toAppConfig } from './ops/config/config.ts'
 import { SECRET_VARIABLES, type Config } from './ops/config/settings.ts'
 import { findUnknownVariables } from './ops/config/unknown-variables.ts'
 import { readLogLevel, updateLogLevel } from './ops/log/log-level.ts'
 import { openLog } from './ops/log/log.ts'
+import { readMemory } from './programs/process/memory.ts'
 import { logPrinted, type PrintedLines } from './programs/process/printed-lines.ts'
 import {
   CLOSING_MARGIN_MS, closeLostTerminals, endGracefully, endWithNpm, hasTerminal, ignoreSignals, isClosing,
@@ -213,11 +212,10 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
       ...parent && { drainMs: 0 },
       ...callers && { auth: [], authenticator: callers }
     }
-    const memory = readMemory(parent?.count)
     const ownProcess = {
       guard,
       log,
-      memory,
+      memory: readMemory(parent?.count),
       build,
       adminToken,
       signal: lifecycle.signal,
@@ -251,15 +249,6 @@ async function openAuthorParts (config: Config, author: AuthorOptions | undefine
     })
   }
   return {}
-}
-
-/** @param workerCount the processes that share the memory. */
-function readMemory (workerCount = 1): MemoryLimits {
-  const { execArgv, env: { NODE_OPTIONS = '' } } = process
-  return {
-    containerBytes: Math.min(process.constrainedMemory() || Infinity, totalmem()) / workerCount,
-    heapBytes: readHeapOption([NODE_OPTIONS, ...execArgv].join(' '))
-  }
 }
 
 /** The file is beside src/ and beside dist/. */

@@ -4,8 +4,11 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { toolModule, type Files } from './helpers/catalog-folder.ts'
+import type * as Composition from '../src/app/app.ts'
+import { createLoadGuard } from '../src/catalog/compiled/load-guard.ts'
+import { toolModule, writeCatalog, type Files } from './helpers/catalog-folder.ts'
 import { copyProject, type ProjectCopy } from './helpers/project-copy.ts'
+import { QUIET } from './helpers/quiet-options.ts'
 import { REMOVALS, type Removal } from './helpers/removals.ts'
 import { send, type Message } from './helpers/request.ts'
 
@@ -15,6 +18,7 @@ type Name = keyof typeof REMOVALS
 const NAMED_ELSEWHERE: { readonly [name in Name]?: readonly string[] } = {
   console: ['main.ts'],
   tracing: ['main.ts'],
+  overload: ['main.ts', 'ops/config/settings.ts'],
   files: ['ops/config/settings.ts'],
   upstreams: [
     'programs/cli/named-catalog.ts', 'programs/testing/catalog.ts', 'programs/testing/open-catalog.ts',
@@ -45,7 +49,20 @@ const INITIALIZE = {
 /** The URL does not have one of the forms that are left. */
 const toMissing = (scheme: string) => new RegExp(`stateUrl must be (?!.*\\b${scheme}).*, got`)
 
+/** Options beside those of `start`. */
+const OPTIONS: { readonly [name in Name]?: object } = { overload: { overload: undefined } }
+
 type Check = (t: Test, app: FastifyInstance, copy: ProjectCopy) => Promise<void>
+
+/** Reads the metrics of a service with an admin address. */
+async function readMetrics (t: Test, copy: ProjectCopy): Promise<string> {
+  const { createService }: typeof Composition = await import(copy.urlOf('app/app.ts'))
+  const options = { catalog: await writeCatalog(t, {}), ...QUIET, ...OPTIONS.overload }
+  const guard = createLoadGuard()
+  const service = await createService(options, { guard, build: { version: '1.0.0', node: '24.0.0' } })
+  t.teardown(async () => await service.close())
+  return (await service.admin?.inject('/metrics'))?.body ?? ''
+}
 
 /** What is special about the rest. */
 const CHECKS: { readonly [name in Name]?: Check } = {
@@ -69,6 +86,14 @@ const CHECKS: { readonly [name in Name]?: Check } = {
         t.equal(answer.headers.get('allow'), 'POST')
       }
     }
+  },
+  async overload (t, _app, copy) {
+    const unknown = (option: string) => new RegExp(`${option} is not an option of createApp`)
+    await t.rejects(copy.start(t, {}), unknown('overload'))
+    await t.rejects(copy.start(t, {}, { ...OPTIONS.overload, maxRequests: 1 }), unknown('maxRequests'))
+    const metrics = await readMetrics(t, copy)
+    t.match(metrics, /^trivet_open_streams 0$/m)
+    t.notMatch(metrics, /^trivet_(?:requests_limit|shed_requests)/m)
   },
   async files (t, app) {
     const { response } = await send(app, { method: 'tools/call', params: { name: 'put', arguments: {} } })
@@ -119,7 +144,7 @@ for (const [name, removal] of removals) {
     t.ok([...cuts].every(([file, lines]) => !file.startsWith('app/') || lines <= 2), 'and there by two lines')
     t.equal(await copy.buildChanges(name, removal), '', 'compiles without errors')
 
-    const app = await copy.start(t, FILES)
+    const app = await copy.start(t, FILES, OPTIONS[name as Name])
     const list = await send(app, { method: 'tools/list' })
     t.equal(list.status, 200)
     const names: string[] = list.response.result.tools.map(({ name }: { name: string }) => name)

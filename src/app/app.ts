@@ -171,7 +171,7 @@ async function openService (
   const { pipeline, toolRuns, eras, subscriptions } = await openEras(state, measures, dependencies, lifecycle)
 
   const app = createFastify(log, config)
-  app.addHook('onReady', async () => shedding.start())
+  app.addHook('onReady', async () => shedding?.start())
   if (ownAuthenticator !== undefined) lifecycle.add(ownAuthenticator)
   const shutdown = registerShutdown(app, {
     lifetimes,

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import type { UpstreamCompiler } from '../catalog/compiled/upstreams/upstream-dependency.ts'
 import type { LoadObserver } from '../catalog/folder/live/live-catalog.ts'
-import type { GuardsDependencies } from '../edges/http/guards.ts'
+import type { GuardsDependencies, LoadShedding } from '../edges/http/guards.ts'
 import type { HealthReport } from '../edges/http/readiness.ts'
 import type { MetricValues } from '../ops/metrics/added-metrics.ts'
 import type { Authenticator } from '../platform/access/authentication.ts'
@@ -29,6 +29,16 @@ export interface ServedFiles {
   /** Adds the routes. Links have the address that the app listens on if no setting has the public URL. */
   register (app: FastifyInstance, dependencies: GuardsDependencies & RouteLimits): void
   close (): Promise<void>
+}
+
+export interface ServedShedding extends LoadShedding {
+  /** How many requests may be served at once now. */
+  readonly limit: number
+  /** How many requests were refused, by reason. */
+  readonly refused: { readonly [reason: string]: number }
+  /** Begins to measure. */
+  start (): void
+  close (): void
 }
 
 /** Limits what a route beside the endpoint takes. */

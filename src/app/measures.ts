@@ -7,11 +7,12 @@ import { readCallLimits } from '../platform/limits/call-limits.ts'
 import { createLocalCallCounter } from '../platform/limits/local-call-counter.ts'
 import { OpenStreams } from '../platform/limits/open-streams.ts'
 import { NO_RATE } from '../platform/limits/rate.ts'
-import { Shedding } from '../features/overload/shedding.ts'
 import { Lifetimes } from '../request/pipeline/lifetimes.ts'
 import type { DescribeCall } from '../request/pipeline/observer.ts'
 import type { RequestTracer } from '../request/pipeline/request-tracer.ts'
 import type { ServedTasks } from '../request/pipeline/served-tasks.ts'
+import type { ServedShedding } from './features.ts'
+import { openShedding } from './overload.ts'
 import type { ProcessFacts } from './own-process.ts'
 import type { OpenedState } from './state.ts'
 import { createStoreCheck } from './store-check.ts'
@@ -22,12 +23,15 @@ const SHOWING_LEVELS: ReadonlySet<string> = new Set(['trace', 'debug', 'info'])
 export type OpenedMeasures = Awaited<ReturnType<typeof openMeasures>>
 
 export async function openMeasures (
-  state: OpenedState, { memory, build, isForAuthor }: ProcessFacts, tasks: ServedTasks | undefined
+  state: OpenedState, facts: ProcessFacts, tasks: ServedTasks | undefined
 ) {
+  const { build, isForAuthor } = facts
   const { config, log, backend: { store, broadcast, callCounter }, live, upstreams } = state
   const lifetimes = new Lifetimes()
   const openStreams = new OpenStreams(config.maxStreams)
-  const shedding = new Shedding({ ...config, memory, log, countRequests: () => lifetimes.pending })
+  const { shedding }: { readonly shedding?: ServedShedding } = {
+    shedding: openShedding(state, facts, () => lifetimes.pending)
+  }
   const storePart = new CheckedPart('state store', createStoreCheck(store, { log }))
   // Imported only when the service has an admin address: the library takes time to load.
   const metrics = build && (await import('../ops/metrics/metrics.ts')).createMetrics({

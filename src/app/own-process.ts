@@ -24,7 +24,6 @@ export interface Workers {
 
 /** What the process says about itself. */
 export interface ProcessFacts {
-  /** The memory to watch. The memory of the machine by default, and the heap that V8 reports. */
   readonly memory?: MemoryLimits | undefined
   /** Present if the service shall measure itself and have an admin app. */
   readonly build?: Build | undefined

@@ -44,6 +44,15 @@ export const REMOVALS = {
       'main.ts': [linesWith('openTraceSink', 'const readVersion')]
     }
   },
+  overload: {
+    paths: ['features/overload', 'app/overload.ts', 'programs/process/memory.ts'],
+    cuts: {
+      'app/measures.ts': [linesWith('openShedding')],
+      'app/own-process.ts': [linesWith('MemoryLimits')],
+      'main.ts': [linesWith('readMemory')],
+      'ops/config/settings.ts': [/^ {2}maxRequests: setting\([^]*?'\),\n/m, /^ {2}overload: setting\([^]*?'\),\n/m]
+    }
+  },
   files: {
     paths: ['features/files', 'edges/files', 'app/files.ts'],
     cuts: {

@@ -10,7 +10,6 @@ import { random } from '../../base/time.ts'
 import type { ArrivingBytes } from '../../platform/limits/arriving-bytes.ts'
 import { holderOf, type Holder } from '../../platform/limits/holder.ts'
 import type { Used } from '../../platform/limits/used.ts'
-import type { Shedding } from '../../features/overload/shedding.ts'
 import { invalidRequest, overloaded, ProtocolError } from '../../platform/protocol/errors.ts'
 import { toErrorResponse } from '../../platform/protocol/json-rpc.ts'
 import { clientAddressOf } from './client-address.ts'
@@ -30,6 +29,11 @@ const EXPOSED_HEADERS = [
   'X-Request-Id'
 ]
 
+export interface LoadShedding {
+  /** Whether the next request must be refused, because the replica has too much to do. */
+  mustRefuse (): boolean
+}
+
 export interface GuardsDependencies {
   readonly policy: OriginPolicy
   readonly authenticator: Authenticator
@@ -38,7 +42,7 @@ export interface GuardsDependencies {
   readonly arrivingBytes: ArrivingBytes
   readonly unavailableLog: UnavailableLog
   readonly shutdown: Pick<Shutdown, 'isRefusing'>
-  readonly shedding: Pick<Shedding, 'mustRefuse'>
+  readonly shedding: LoadShedding | undefined
   readonly replies: Replies
   /** Whether a request is served without authentication. Its answer must have nothing of the catalog. */
   readonly isOpen?: (request: FastifyRequest) => boolean
@@ -64,7 +68,7 @@ export function registerGuards (app: FastifyInstance, dependencies: GuardsDepend
       reply.header('retry-after', '1').header('connection', 'close')
       const error = overloaded('This replica is shutting down. Nothing was done; try again.')
       replies.refuse(error, request, reply)
-    } else if (shedding.mustRefuse()) {
+    } else if (shedding?.mustRefuse() === true) {
       shed(reply)
     } else if (request.raw.rawHeaders.length >= 2 * MAX_HEADERS) {
       replies.refuse(invalidRequest(`it has ${MAX_HEADERS} headers or more`, 431), request, reply)

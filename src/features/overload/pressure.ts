@@ -8,7 +8,6 @@ import { clock, timers } from '../../base/time.ts'
 /** How often the delay is sampled, in milliseconds. */
 const RESOLUTION_MS = 10
 const NS_PER_MS = 1_000_000
-const BYTES_PER_MIB = 1_048_576
 
 export interface LoopMeasurement {
   /** The time since the last measurement, in milliseconds. */
@@ -51,6 +50,7 @@ function toDelayMs ({ count, mean, stddev }: Histogram): number {
   return Math.max((mean + stddev ** 2 / mean) / NS_PER_MS - RESOLUTION_MS, 0)
 }
 
+/** The memory to watch. The memory of the machine by default, and the heap that V8 reports. */
 export interface MemoryLimits {
   /** What the container may use, in bytes. */
   readonly containerBytes?: number | undefined
@@ -79,14 +79,4 @@ function usedByYoung (): number {
     if (space.space_name.startsWith('new_')) used += space.space_used_size
   }
   return used
-}
-
-/**
- * Reads how many bytes the old generation of the heap may have. V8 reports only its sum with the young one.
- * Returns `undefined` if no option says it.
- * @param options those of NODE_OPTIONS first, then those of the command line: the last one counts.
- */
-export function readHeapOption (options: string): number | undefined {
-  const [, mebibytes] = [...options.matchAll(/--max[-_]old[-_]space[-_]size=(\d+)/g)].at(-1) ?? []
-  return mebibytes === undefined ? undefined : Number(mebibytes) * BYTES_PER_MIB
 }

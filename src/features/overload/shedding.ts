@@ -5,10 +5,8 @@ import { RequestWindow } from './request-window.ts'
 import { createShedReport, type ShedLog } from './shed-report.ts'
 
 export interface SheddingOptions {
-  /** The delay of the event loop to keep, in milliseconds. 0: the delay does not count. */
-  readonly maxLoopDelayMs: number
-  /** At this part of the memory every request is refused. 100: the memory does not count. */
-  readonly maxMemoryPercent: number
+  /** Whether the delay of the event loop and the memory count. */
+  readonly isMeasured: boolean
   /** How many requests may be served at once. */
   readonly maxRequests: number
   readonly memory?: MemoryLimits | undefined
@@ -17,6 +15,10 @@ export interface SheddingOptions {
   countRequests (): number
 }
 
+/** The delay of the event loop to keep, in milliseconds. */
+export const MAX_LOOP_DELAY_MS = 50
+/** At this part of the memory every request is refused. */
+export const MAX_MEMORY_PERCENT = 90
 const MEASURE_EVERY_MS = 100
 /** The memory is also measured whenever so many more requests are served: a burst may fill it in one turn. */
 const MEASURE_EVERY_REQUESTS = 8
@@ -44,7 +46,7 @@ export class Shedding {
 
   constructor (options: SheddingOptions) {
     this.#options = options
-    this.#window = new RequestWindow(options.maxLoopDelayMs, options.maxRequests)
+    this.#window = new RequestWindow(MAX_LOOP_DELAY_MS, options.maxRequests)
     this.#usedMemory = createMemoryMeter(options.memory ?? {})
     this.#report = createShedReport(options.log)
     this.#limit = options.maxRequests
@@ -85,9 +87,9 @@ export class Shedding {
   }
 
   #update (loop: LoopMeasurement): void {
-    const { maxLoopDelayMs, countRequests } = this.#options
+    const { isMeasured, countRequests } = this.#options
     const requests = countRequests()
-    if (maxLoopDelayMs > 0) this.#window.update({ ...loop, mostServed: this.#mostServed, begun: this.#begun })
+    if (isMeasured) this.#window.update({ ...loop, mostServed: this.#mostServed, begun: this.#begun })
     this.#limit = this.#window.limit
     this.#mostServed = requests
     this.#begun = 0
@@ -108,8 +110,7 @@ export class Shedding {
   }
 
   #shareMemory (percent: number): void {
-    const { maxMemoryPercent } = this.#options
-    this.#share = maxMemoryPercent === 100 ? 0 : toShare(percent / maxMemoryPercent)
+    this.#share = this.#options.isMeasured ? toShare(percent / MAX_MEMORY_PERCENT) : 0
   }
 }
 

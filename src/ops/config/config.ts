@@ -6,7 +6,7 @@ import { createNearestNames } from '../../base/nearest-names.ts'
 import { messageOf } from '../../base/words.ts'
 import { isSharedUrl } from '../../platform/store/backends/url-schemes.ts'
 import { findAccessConflicts } from './access-settings.ts'
-import { CONSTANTS, WITHOUT_OVERLOAD, type Constants } from './constants.ts'
+import { CONSTANTS, type Constants } from './constants.ts'
 import type { Setting } from './setting-kinds.ts'
 import { divideLimits } from './divided-limits.ts'
 import { ROWS, type Config, type ProcessKey } from './settings.ts'
@@ -103,8 +103,7 @@ export function completeConfig ({ constants, ...options }: ConfigOptions): Servi
   }))
   problems.push(...findConflicts(config).filter((conflict) => !namesAny(conflict, invalid)))
   if (problems.length > 0) throw new ConfigError(problems)
-  const unwatched = config.overload === 'off' && WITHOUT_OVERLOAD
-  return Object.freeze(divideLimits({ ...CONSTANTS, ...unwatched, ...constants, ...config }))
+  return Object.freeze(divideLimits({ ...CONSTANTS, ...constants, ...config }))
 }
 
 /** Returns the settings without those that only the process uses. */

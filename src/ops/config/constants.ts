@@ -36,14 +36,7 @@ export const CONSTANTS = {
   /** The time after which a call of a tool with `task` becomes a task. */
   taskGraceMs: 1000,
   /** How long a step, question or sleep of a task waits for those that came before it in earlier runs. */
-  taskPatienceMs: 30_000,
-  /** The time of one turn of a busy event loop from which on requests are refused. 0: no limit. */
-  maxLoopDelayMs: 50,
-  /** The part of the memory at which every request is refused. 100: no limit. */
-  maxMemoryPercent: 90
+  taskPatienceMs: 30_000
 }
 
 export type Constants = { readonly [K in keyof typeof CONSTANTS]: number }
-
-/** The constants of a service whose load is not watched. */
-export const WITHOUT_OVERLOAD = { maxLoopDelayMs: 0, maxMemoryPercent: 100 }

@@ -4,7 +4,6 @@ import { divide } from '../../platform/limits/limits.ts'
 
 /** The limits of a replica that have a setting or a constant. Rates of callers are not divided. */
 interface ReplicaLimits {
-  readonly maxRequests: number
   readonly maxStreams: number
   readonly maxRunning: number
   readonly maxRunningPerCaller: number
@@ -15,7 +14,6 @@ export function divideLimits<T extends ReplicaLimits & { readonly workerCount: n
   const toPart = (limit: number) => divide(limit, config.workerCount)
   return {
     ...config,
-    maxRequests: toPart(config.maxRequests),
     maxStreams: toPart(config.maxStreams),
     maxRunning: toPart(config.maxRunning),
     maxRunningPerCaller: toPart(config.maxRunningPerCaller)

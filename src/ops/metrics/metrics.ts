@@ -17,12 +17,13 @@ export interface MetricSources {
   /** The version of the service and of Node. */
   readonly build: { readonly version: string, readonly node: string }
   openStreams (): number
+  /** Absent if no request is refused because of overload. */
   readonly shedding: {
     /** How many requests may be served at once. */
     readonly limit: number
     /** How many were refused, by reason. */
     readonly refused: { readonly [reason: string]: number }
-  }
+  } | undefined
   /** Checks the state store. Never rejects. */
   isStoreReady (): Promise<boolean>
   /** Absent if the service has no tasks. */
@@ -133,16 +134,18 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
     (metric) => metric.set({ ...sources.build, catalog_version: sources.catalog().version }, 1), 'first')
   gauge('trivet_open_streams', 'Open streams of every kind.', [],
     (metric) => metric.set(sources.openStreams()))
-  gauge('trivet_requests_limit', 'How many requests may be served at once. Falls during overload.', [],
-    (metric) => metric.set(sources.shedding.limit))
-  counter('trivet_shed_requests_total', 'Requests that were refused because of overload.', 'reason',
-    () => sources.shedding.refused)
+  const { shedding, tasks } = sources
+  if (shedding !== undefined) {
+    gauge('trivet_requests_limit', 'How many requests may be served at once. Falls during overload.', [],
+      (metric) => metric.set(shedding.limit))
+    counter('trivet_shed_requests_total', 'Requests that were refused because of overload.', 'reason',
+      () => shedding.refused)
+  }
   // Checked for each reading: no probe may ask for readiness.
   gauge('trivet_state_store_ready', 'Whether the state store took a write when the metrics were read.', [],
     async (metric) => metric.set(Number(await sources.isStoreReady())), 'min')
   gauge('trivet_broadcast_ready', 'Whether changes and messages pass between this replica and others.', [],
     (metric) => metric.set(Number(sources.isBroadcastReady())), 'min')
-  const { tasks } = sources
   if (tasks !== undefined) {
     counter('trivet_tasks_left_total', 'Tasks left to replicas that can run them.', 'reason',
       () => tasks.counts.left)

@@ -372,9 +372,8 @@ t.test('completes the options of an embedding program', async (t) => {
   t.ok(Object.isFrozen(completeConfig({})))
 })
 
-t.test('has constants, which tests may replace and overload: off takes the limits from', async (t) => {
+t.test('has constants, which tests may replace', async (t) => {
   t.match(completeConfig({ constants: { pageSize: 3 } }), { ...CONSTANTS, pageSize: 3 })
-  t.match(completeConfig({ overload: 'off' }), { ...CONSTANTS, maxLoopDelayMs: 0, maxMemoryPercent: 100 })
 })
 
 t.test('refuses invalid options of an embedding program, with all problems', async (t) => {
@@ -496,8 +495,8 @@ t.test('refuses several workers whose state is for one process', async (t) => {
 })
 
 t.test('divides the limits of a replica among workers, rounded up', async (t) => {
-  const limits = { maxRequests: 10, maxStreams: 9, maxRunningPerCaller: 1 }
+  const limits = { maxStreams: 9, maxRunningPerCaller: 1 }
   t.match(completeConfig({ ...limits, constants: { maxRunning: 8, workerCount: 4 } }), {
-    maxRequests: 3, maxStreams: 3, maxRunning: 2, maxRunningPerCaller: 1, maxHandlesPerCaller: 10_000
+    maxStreams: 3, maxRunning: 2, maxRunningPerCaller: 1, maxHandlesPerCaller: 10_000
   })
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { MAX_LOOP_DELAY_MS, MAX_MEMORY_PERCENT } from '../../../src/features/overload/shedding.ts'
 import { CONSTANTS } from '../../../src/ops/config/constants.ts'
 import { ROWS } from '../../../src/ops/config/settings.ts'
 import { adviceFor, findUnknownVariables, REMOVED } from '../../../src/ops/config/unknown-variables.ts'
@@ -44,8 +45,8 @@ t.test('advice names the values that the constants have', async (t) => {
     TRIVET_MAX_BODY_DEPTH: `${CONSTANTS.maxBodyDepth} levels`,
     TRIVET_MAX_EMBEDDED_BYTES: `${CONSTANTS.maxEmbeddedBytes / 2 ** 20} MiB`,
     TRIVET_MAX_HEADER_BYTES: `${CONSTANTS.maxHeaderBytes} bytes`,
-    TRIVET_MAX_LOOP_DELAY_MS: `${CONSTANTS.maxLoopDelayMs} ms`,
-    TRIVET_MAX_MEMORY_PERCENT: `${CONSTANTS.maxMemoryPercent} percent`,
+    TRIVET_MAX_LOOP_DELAY_MS: `${MAX_LOOP_DELAY_MS} ms`,
+    TRIVET_MAX_MEMORY_PERCENT: `${MAX_MEMORY_PERCENT} percent`,
     TRIVET_MAX_RESULT_BYTES: `${CONSTANTS.maxResultBytes / 2 ** 20} MiB`,
     TRIVET_TASK_GRACE_MS: `${CONSTANTS.taskGraceMs} ms`
   })

@@ -1,7 +1,7 @@
 // The size of the heap's old generation is the one that the options of Node say.
 
 import t from 'tap'
-import { readHeapOption } from '../../../src/features/overload/pressure.ts'
+import { readHeapOption } from '../../../src/programs/process/memory.ts'
 
 const MIB = 1_048_576
 
