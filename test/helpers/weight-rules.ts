@@ -1,6 +1,5 @@
 // The rule of weight: what one person must hold, and rooms that need a folder or a reason.
 
-import { REMOVALS, type Removal } from './removals.ts'
 import type { Sources } from './source-rules.ts'
 
 interface Weights {
@@ -15,11 +14,8 @@ interface Weights {
 }
 
 const CORE = ['base/', 'platform/', 'catalog/compiled/', 'request/', 'edges/http/', 'ops/', 'app/']
-const removals: readonly Removal[] = Object.values(REMOVALS)
-/** What a reader of the core may leave alone: what can be deleted, and what has a door of a few files. */
-const LEFT_ALONE = [
-  'platform/modules/', 'platform/store/backends/', ...removals.flatMap(({ paths }) => paths)
-]
+/** What a reader of the core may leave alone: what has a door of a few files. */
+const LEFT_ALONE = ['platform/modules/', 'platform/store/backends/']
 
 function isOfCore (file: string): boolean {
   return CORE.some((path) => file.startsWith(path)) && !LEFT_ALONE.some((path) => file.startsWith(path))
