@@ -100,6 +100,12 @@ const CHECKS: { readonly [name in Name]?: Check } = {
     t.equal(response.error.code, -32603)
     t.equal((await app.inject('/mcp/files/a')).statusCode, 404)
   },
+  async tasks (t, app) {
+    const { response: { result: { tools } } } = await send(app, { method: 'tools/list' })
+    t.notOk(tools.some(({ name }: { name: string }) => name === 'continue_call'))
+    const { response: { result: { capabilities } } } = await send(app, { method: 'server/discover' })
+    t.strictSame(capabilities.extensions, undefined)
+  },
   async upstreams (t, _app, copy) {
     const source = toolModule('a') + "import { defineUpstream } from 'trivet'\nexport const crm = " +
       "defineUpstream({ name: 'crm', url: 'https://crm.example', auth: { type: 'none' } })\n"

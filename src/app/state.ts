@@ -15,6 +15,7 @@ import { readEmptyContents } from '../catalog/folder/empty-contents.ts'
 import { createSettingReader, type Variables } from '../catalog/folder/environment-settings.ts'
 import { openLiveCatalog, type LiveCatalog, type LoadObserver } from '../catalog/folder/live/live-catalog.ts'
 import { CheckedPart } from '../edges/http/readiness.ts'
+import { TASK_OPTIONS } from '../features/tasks/tasks.ts'
 import { partOf } from '../platform/limits/limits.ts'
 import { failConfig, type ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedBackend } from '../platform/store/backends/backend.ts'
@@ -122,6 +123,8 @@ async function openServedCatalog (
     pageSize,
     readSetting: createSettingReader(environment),
     compileUpstream,
+    hasTasks: false,
+    ...TASK_OPTIONS,
     loadComparison: async () => (await import('../catalog/contracts/changes.ts')).createComparison,
     signal,
     observer: loadObserver,

@@ -79,6 +79,7 @@ export const REMOVALS = {
     paths: ['features/tasks', 'app/tasks.ts', 'programs/testing/replay.ts'],
     cuts: {
       'app/app.ts': [linesWith('openTasks')],
+      'app/state.ts': [linesWith('TASK_OPTIONS')],
       'programs/testing/catalog.ts': [linesWith('ReplayOptions')],
       'programs/testing/open-catalog.ts': [linesWith("from './replay.ts'"), / {2}async replay \([^]*?\n {2}\}\n/],
       'testing.ts': [linesWith('RecordingError', 'ReplayOptions')]

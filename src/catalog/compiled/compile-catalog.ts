@@ -38,6 +38,8 @@ export interface CatalogCompilerOptions extends SnapshotOptions, ListingOptions 
   readonly openDependencies?: (all: readonly OpeningDependency[]) => Promise<DependencySet | undefined>
   /** Without it a catalog may define no upstream. */
   readonly compileUpstream?: UpstreamCompiler | undefined
+  /** Whether calls can go on after their answer. True by default. Otherwise `task` of a tool does nothing. */
+  readonly hasTasks?: boolean | undefined
 }
 
 /** Compiles a catalog each time that it is loaded. What has not changed is not compiled again. */
@@ -205,6 +207,7 @@ class Compilation {
 
   async #compileTools (handles: ReadonlyArray<Compiled<HandleKind>>) {
     const { tools, apps } = this.#contents
+    const { hasTasks } = this.#options
     const lifetimes = describeLifetimes(handles)
     return await this.#compileAll(tools, (located, report) => {
       const { definition, fingerprint } = located
@@ -212,7 +215,7 @@ class Compilation {
       const appUri = definition.ui === undefined ? undefined : apps.get(definition.ui)?.uri
       return this.#knownTools.get(
         definition, JSON.stringify([remark, appUri, fingerprint]), report,
-        (compilers, tell) => compileTool(located, compilers, tell, { remark, appUri })
+        (compilers, tell) => compileTool(located, compilers, tell, { remark, appUri, hasTasks })
       )
     })
   }

@@ -53,6 +53,9 @@ export interface Tasks extends ServedTasks {
   readonly counts: TaskCounts & { readonly running: number }
 }
 
+/** Compiles a catalog with tasks: without these options its service declares none. */
+export const TASK_OPTIONS: { readonly hasTasks?: boolean } = { hasTasks: true }
+
 export function createTasks (options: TasksOptions): Tasks {
   const { store, sealer, dueTimes, broadcast, log, maxPerOwner, leaseMs, now, snapshot } = options
   const records = new TaskRecords(store, sealer, maxPerOwner)

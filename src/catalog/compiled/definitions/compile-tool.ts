@@ -30,12 +30,13 @@ interface ToolAdditions {
   readonly remark?: string | undefined
   /** The URI of the app that the tool names. */
   readonly appUri?: string | undefined
+  readonly hasTasks?: boolean | undefined
 }
 
 /** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileTool (
   located: Omit<LocatedTool, 'place'>, compilers: SchemaCompilers, report: ReportProblem,
-  { remark, appUri }: ToolAdditions = {}
+  { remark, appUri, hasTasks = true }: ToolAdditions = {}
 ): CompiledTool | undefined {
   const { definition, file } = located
   if (!hasShape(toolShape, definition, report)) return undefined
@@ -79,7 +80,7 @@ export function compileTool (
       definition, Object.keys(input.schema.properties ?? {}), input.schema, output?.schema
     ),
     dedupe: dedupe === true ? toDedupeRule(definition, output) : undefined,
-    task,
+    task: hasTasks ? task : undefined,
     checkInput: input.check,
     checkOutput: output?.check,
     run: definition.authorize === undefined
