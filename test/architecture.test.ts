@@ -61,11 +61,11 @@ const ROOMS = {
   ],
   'features/audit': [],
   'features/files': [],
+  'features/metrics': [],
   'features/overload': [],
   'features/upstreams': [],
   'features/tracing': [],
   'ops/config': [],
-  'ops/metrics': [],
   'ops/log': ['ops/config'],
   'edges/http': [],
   'edges/admin': ['edges/http'],
@@ -112,7 +112,7 @@ const mayImportBackend = ({ file, target }: Import) => {
 }
 /** A service without an admin address must not load the library. */
 const mayImportMetrics = ({ file, target, isType, isDynamic }: Import) =>
-  !target.startsWith('ops/metrics/') || file.startsWith('ops/metrics/') || isType || isDynamic
+  !target.startsWith('features/metrics/') || file.startsWith('features/metrics/') || isType || isDynamic
 /** A service without traces must not load the API of OpenTelemetry. */
 const mayImportTracing = ({ file, target, isType, isDynamic }: Import) =>
   !target.startsWith('features/tracing/') || file.startsWith('features/tracing/') || isType || isDynamic
@@ -264,21 +264,21 @@ const RULES: ReadonlyArray<{
     found: ['platform/schema/b.ts imports ajv/dist/2020.js', 'platform/schema/c.ts imports ajv']
   },
   {
-    claim: 'only ops/metrics/ imports prom-client, and the others import it late',
+    claim: 'only features/metrics/ imports prom-client, and the others import it late',
     breaks: (sources) => [
-      ...breaksOfPackage(sources, /^prom-client$/, ({ file }) => file.startsWith('ops/metrics/')),
+      ...breaksOfPackage(sources, /^prom-client$/, ({ file }) => file.startsWith('features/metrics/')),
       ...readImports(sources).filter((one) => !mayImportMetrics(one)).map(
         ({ file, target }) => `${file} imports ${target} early`
       )
     ],
     made: {
-      'ops/metrics/a.ts': "import { Registry } from 'prom-client'\nimport { b } from './b.ts'\n",
-      'app/admin.ts': "import type { A } from '../ops/metrics/a.ts'\n" +
-        "const a = await import('../ops/metrics/a.ts')\n",
-      'app/app.ts': "import { a } from '../ops/metrics/a.ts'\n",
+      'features/metrics/a.ts': "import { Registry } from 'prom-client'\nimport { b } from './b.ts'\n",
+      'app/admin.ts': "import type { A } from '../features/metrics/a.ts'\n" +
+        "const a = await import('../features/metrics/a.ts')\n",
+      'app/app.ts': "import { a } from '../features/metrics/a.ts'\n",
       'edges/http/b.ts': "import type { Registry } from 'prom-client'\n"
     },
-    found: ['edges/http/b.ts imports prom-client', 'app/app.ts imports ops/metrics/a.ts early']
+    found: ['edges/http/b.ts imports prom-client', 'app/app.ts imports features/metrics/a.ts early']
   },
   {
     claim: 'only features/tracing/ imports OpenTelemetry, and the others import it late',

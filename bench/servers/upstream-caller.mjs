@@ -50,11 +50,11 @@ async function measure (call, path, count) {
 async function openTrivet () {
   const inner = async (path) => await importInner(main, path)
   const { defineUpstream } = await inner('platform/author/define-upstream')
-  const { compileUpstream } = await inner('catalog/compiled/upstreams/compile-upstream')
+  const { compileUpstream } = await inner('features/upstreams/definition/compile-upstream')
   const { createUpstreams } = await inner('features/upstreams/upstreams')
   const { UpstreamCalls } = await inner('request/pipeline/upstream-calls')
   const { Lifetime } = await inner('request/pipeline/lifetime')
-  const { createUpstreamMetrics } = await inner('ops/metrics/upstream-metrics')
+  const { createUpstreamMetrics } = await inner('features/metrics/upstream-metrics')
   const { Registry } = await import('prom-client')
   const definition = defineUpstream({
     name: 'bench', url, allowPrivate: true, auth: { type: 'secret', header: 'x-key', value: 'k' }

@@ -8,8 +8,8 @@ const MODULES = [
   'platform/access/principal', 'platform/author/tool-error', 'platform/store/backends/url-schemes',
   'request/questions/request-state', 'platform/schema/json-schema', 'platform/store/sealing/sealer',
   'platform/store/records/handles', 'platform/author/define-upstream', 'features/upstreams/upstreams',
-  'catalog/compiled/upstreams/compile-upstream', 'request/pipeline/upstream-calls',
-  'request/pipeline/lifetime', 'ops/metrics/upstream-metrics'
+  'features/upstreams/definition/compile-upstream', 'request/pipeline/upstream-calls',
+  'request/pipeline/lifetime', 'features/metrics/upstream-metrics'
 ]
 /** The folder of the built modules, by the entry file of the build. */
 const built = new Map()

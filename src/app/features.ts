@@ -7,7 +7,7 @@ import type { UpstreamCompiler } from '../catalog/compiled/upstreams/upstream-de
 import type { LoadObserver } from '../catalog/folder/live/live-catalog.ts'
 import type { GuardsDependencies, LoadShedding } from '../edges/http/guards.ts'
 import type { HealthReport } from '../edges/http/readiness.ts'
-import type { MetricValues } from '../ops/metrics/added-metrics.ts'
+import type { MetricValues } from '../features/metrics/added-metrics.ts'
 import type { Authenticator } from '../platform/access/authentication.ts'
 import type { CallLimiter } from '../platform/limits/call-limiter.ts'
 import type { OpenStreams } from '../platform/limits/open-streams.ts'

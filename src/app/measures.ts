@@ -34,7 +34,7 @@ export async function openMeasures (
   }
   const storePart = new CheckedPart('state store', createStoreCheck(store, { log }))
   // Imported only when the service has an admin address: the library takes time to load.
-  const metrics = build && (await import('../ops/metrics/metrics.ts')).createMetrics({
+  const metrics = build && (await import('../features/metrics/metrics.ts')).createMetrics({
     build,
     openStreams: () => openStreams.size,
     shedding,

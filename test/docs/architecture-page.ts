@@ -17,6 +17,7 @@ const PARTS: { readonly [part: string]: readonly string[] } = {
   files: ['features/files/'],
   upstreams: ['features/upstreams/'],
   audit: ['features/audit/'],
+  metrics: ['features/metrics/'],
   overload: ['features/overload/'],
   tracing: ['features/tracing/'],
   request: ['request/'],

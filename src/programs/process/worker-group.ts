@@ -5,7 +5,7 @@ import { StartError } from '../../base/lifecycle.ts'
 import { clock, timers } from '../../base/time.ts'
 import { messageOf } from '../../base/words.ts'
 import type { HealthReport } from '../../edges/http/readiness.ts'
-import type { AddedMetrics, MetricValues } from '../../ops/metrics/added-metrics.ts'
+import type { AddedMetrics, MetricValues } from '../../features/metrics/added-metrics.ts'
 import { WorkerSlot, type Exit, type SlotLog } from './worker-slot.ts'
 import { isHealthReport, toRoleVariables } from './worker.ts'
 
@@ -121,7 +121,7 @@ export class WorkerGroup {
   }
 
   async #addMetrics (): Promise<string> {
-    this.#metrics ??= import('../../ops/metrics/added-metrics.ts').then(({ createAddedMetrics }) => (
+    this.#metrics ??= import('../../features/metrics/added-metrics.ts').then(({ createAddedMetrics }) => (
       createAddedMetrics({ countReady: () => this.#ready.length, countReplaced: () => this.#replaced })
     ))
     const metrics = await this.#metrics

@@ -2,7 +2,7 @@
 
 import { Registry } from 'prom-client'
 import t from 'tap'
-import { createRequestMetrics } from '../../../src/ops/metrics/request-metrics.ts'
+import { createRequestMetrics } from '../../../src/features/metrics/request-metrics.ts'
 import { buildMetered, linesOf } from '../../helpers/admin.ts'
 import { toolModule } from '../../helpers/catalog-folder.ts'
 import { send, type RequestParts } from '../../helpers/request.ts'

@@ -2,7 +2,7 @@ import t from 'tap'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import {
   createAddedMetrics, type AddedMetrics, type MetricValues
-} from '../../../src/ops/metrics/added-metrics.ts'
+} from '../../../src/features/metrics/added-metrics.ts'
 import { linesOf } from '../../helpers/admin.ts'
 
 async function measure (calls: number, ready: number): Promise<MetricValues> {
