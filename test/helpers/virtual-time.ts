@@ -40,6 +40,9 @@ export class VirtualTime {
   /** Lets time pass in which no timer fires: the process is paused. */
   skip (ms: number): void { this.#now += ms }
 
+  /** Stops all timers: the processes that began them are gone. */
+  stopTimers (): void { this.#timers.clear() }
+
   /** Lets time pass until the work has settled. Rejects after `maxMs`. */
   async during<T> (work: Promise<T>, maxMs: number): Promise<T> {
     const progress = { isSettled: false }

@@ -43,7 +43,7 @@ async function begin (time: VirtualTime, undo?: (round: InputRound) => Promise<s
   const reach = async (wanted: string) => {
     for (let look = 0; look < 4000; look++) {
       if (await time.during(phase(), 1000) === wanted) return
-      await time.during(timers.pause(100), MAX_MS)
+      await time.during(timers.pause(500), MAX_MS)
     }
     throw new Error(`the task did not become ${wanted}`)
   }
@@ -52,7 +52,11 @@ async function begin (time: VirtualTime, undo?: (round: InputRound) => Promise<s
     replica?.kill()
     return replica
   }
-  return { world, replicas, taskId, living, spare, runner, reach, kill }
+  const end = () => {
+    for (const { kill } of replicas) kill()
+    time.stopTimers()
+  }
+  return { world, replicas, taskId, living, spare, runner, reach, kill, end }
 }
 
 type Scene = Awaited<ReturnType<typeof begin>>
@@ -136,7 +140,7 @@ for (const [phase, enter] of Object.entries(PHASES)) {
           const what = `${fault ?? 'no fault'} at ${at}`
           t.match(task, { status: 'completed', result: 'Ada' }, what)
           t.strictSame(asked, [], `${what}: nobody is asked again`)
-          for (const { kill } of scene.replicas) kill()
+          scene.end()
         }
       }
     })
@@ -152,7 +156,7 @@ for (const [phase, enter] of Object.entries(PHASES)) {
       await time.during(replica.ask('tasks/update', { taskId, ...accept('Ada') }), MAX_MS)
       await time.during(other.ask('tasks/update', { taskId, ...accept('Bob') }), MAX_MS)
       t.match(await follow(time, scene), { task: { status: 'completed', result: 'Ada' }, asked: [] })
-      for (const { kill } of scene.replicas) kill()
+      scene.end()
     })
   }
 }
@@ -169,7 +173,7 @@ t.test('two answers at one moment: one counts, and nobody is asked again', async
     const { task, asked } = await follow(time, scene)
     t.match(String(task.result), /^(first|second|third)$/, phase)
     t.strictSame(asked, [], phase)
-    for (const { kill } of scene.replicas) kill()
+    scene.end()
   }
 })
 

@@ -85,6 +85,7 @@ for (const fault of FAULTS) {
       }
       if (first.operations > at) faults++
       for (const { kill } of [first, second]) kill()
+      time.stopTimers()
     }
     t.ok(faults > 15, `${faults} faults`)
   })

@@ -58,6 +58,7 @@ for (const fault of FAULTS) {
       if (told.some((part, index) => part < (told[index - 1] ?? 0))) t.fail(`operation ${at}: ${told.join()}`)
       rises += new Set(told).size
       for (const { kill } of replicas) kill()
+      time.stopTimers()
     }
     t.ok(rises > 100, `${rises} messages`)
     t.ok(seen.size > PARTS, [...seen].toSorted().join())

@@ -35,7 +35,8 @@ export type Script = (
 ) => Promise<string>
 
 const toObject = (members: string) => `{${members}}`
-const FOREVER = new Promise<never>(() => {})
+/** Never resolves. Each caller has a promise of its own: a shared one would hold all callers in memory. */
+const waitForever = async () => await new Promise<never>(() => {})
 
 /** Where a request comes from. */
 type Source = Pick<RequestContext['caller'], 'address' | 'headers'>
@@ -106,18 +107,18 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
     const infos: string[] = []
 
     async function operate<T> (work: () => Promise<T>): Promise<T> {
-      if (isDead) return await FOREVER
+      if (isDead) return await waitForever()
       const fault = operations++ === plan?.at ? plan.fault : undefined
       await untilAwake()
       if (slowMs > 0) await timers.pause(slowMs)
       if (fault === 'killed-before') isDead = true
       if (fault === 'refused') throw new StoreUnavailable(new Error('refused'))
-      if (isDead) return await FOREVER
+      if (isDead) return await waitForever()
       const outcome = await work()
       if (fault === 'killed-after') isDead = true
       if (fault === 'paused') pausedUntil = now() + pauseMs
       await untilAwake()
-      if (isDead) return await FOREVER
+      if (isDead) return await waitForever()
       if (fault === 'lost') throw new StoreUnavailable(new Error('the reply was lost'))
       return outcome
     }

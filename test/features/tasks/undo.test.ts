@@ -220,6 +220,8 @@ for (const fault of FAULTS) {
       t.ok(results.length >= 1, `operation ${at}: undo has ended`)
       t.equal(new Set(results.map(([one]) => one)).size, 1, `operation ${at}: one result of the first step`)
       t.match(await time.during(second.ask('tasks/get', { taskId: id }), 1e6), { status: 'cancelled' })
+      for (const { kill } of [first, second]) kill()
+      time.stopTimers()
     }
   })
 }

@@ -44,7 +44,10 @@ export function createTaskFollowers (
   const followed = new Used(new Limit('followedTasks', maxFollowed))
   const reads = createRotation(MAX_READS)
   // The name of a task is for one tool, so a stream that is opened again need not open its records.
-  const origins = new LRUCache<string, Pick<TaskOrigin, 'tool' | 'toolScopes'>>({ max: MAX_ORIGINS })
+  // `max` would allocate the place of each task now.
+  const origins = new LRUCache<string, Pick<TaskOrigin, 'tool' | 'toolScopes'>>({
+    maxSize: MAX_ORIGINS, sizeCalculation: () => 1
+  })
 
   /** Looks the tool up each time: the catalog, and what its scopes hide, may have changed. */
   async function readMembers (principal: Principal, key: TaskKey): Promise<string | undefined> {
