@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { replaceTime, type Timer } from '../../src/base/time.ts'
+import { replaceTime, timers, type Timer } from '../../src/base/time.ts'
 
 interface VirtualTimer extends Timer {
   at: number
@@ -11,6 +11,9 @@ interface VirtualTimer extends Timer {
   readonly everyMs: number | undefined
 }
 
+const DEADLINE_MS = 5000
+/** The pause between two looks, in milliseconds. */
+const LOOK_MS = 40
 /** Turns of the event loop in which everything that needs no timer happens. */
 const TURNS = 4
 
@@ -55,6 +58,17 @@ export class VirtualTime {
       const next = this.#findNext()
       if (next === undefined || next.at > end) throw new Error(`not done within ${maxMs} ms`)
       this.#fire(next)
+    }
+  }
+
+  /** Lets time pass until the condition holds. Rejects at the deadline. */
+  async until (
+    holds: () => boolean | Promise<boolean>, what: string, deadlineMs = DEADLINE_MS
+  ): Promise<void> {
+    const end = this.#now + deadlineMs
+    while (!await holds()) {
+      if (this.#now > end) throw new Error(`waited ${deadlineMs} ms in vain for ${what}`)
+      await this.during(timers.pause(LOOK_MS), LOOK_MS)
     }
   }
 

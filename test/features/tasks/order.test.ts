@@ -1,34 +1,34 @@
 // A task goes on only if its handler does what it did before. The handlers of these tests do something else
 // in their second run, as after a release of the catalog.
 
-import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { until } from '../../helpers/deadline.ts'
+import { timers } from '../../../src/base/time.ts'
 import { createReadableLog } from '../../helpers/log.ts'
-import { serveTools, TaskClient } from './task-client.ts'
+import { serveInVirtualTime, TaskClient } from './task-client.ts'
 
 /** How often each handler ran, and what its steps did, in this process. */
 const notes = { runs: 0, steps: [] as string[], polls: 0, isOver: false }
-Object.assign(globalThis, { orderNotes: notes })
+Object.assign(globalThis, { orderNotes: notes, orderPause: timers.pause })
 
 t.beforeEach(() => { Object.assign(notes, { runs: 0, steps: [] }) })
 
 const FORM = "elicit.form({ message: 'Go on?', schema: { type: 'object', properties: {} } })"
 
-/** Serves one tool. Its body has `run`, the number of its run, and `did`, which notes a step. */
+/** Serves one tool. Its body has `run`, the number of its run, `did`, which notes a step, and `pause`. */
 async function serveTask (t: Test, body: string) {
   const log = createReadableLog('info')
-  const app = await serveTools(t, {
+  const { app, time } = await serveInVirtualTime(t, {
     changes: ["task: 'required', onReplicaLoss: 'rerun'", `async (_, ctx) => {
       const notes = globalThis.orderNotes
+      const pause = globalThis.orderPause
       const run = ++notes.runs
       const did = (key) => () => { notes.steps.push(key); return key }
       ${body}
     }`]
   }, { logger: log.logger, constants: { taskGraceMs: 50, taskPatienceMs: 300 } })
-  const client = new TaskClient(app)
+  const client = new TaskClient(app, { time })
   const { taskId } = await client.call('changes')
-  return { log, client, taskId }
+  return { log, client, taskId, time }
 }
 
 const CHANGES: ReadonlyArray<readonly [name: string, body: string, difference: RegExp]> = [
@@ -81,11 +81,11 @@ const CHANGES: ReadonlyArray<readonly [name: string, body: string, difference: R
 
 for (const [name, body, difference] of CHANGES) {
   t.test(`${name} fails the task, and the log says where`, async (t) => {
-    const { log, client, taskId } = await serveTask(t, body)
+    const { log, client, taskId, time } = await serveTask(t, body)
     const { error } = await client.until(taskId, 'failed')
     t.match(error, { code: -32603, message: /its tool does not do what it did before/ })
     t.notMatch(JSON.stringify(error), /changes|came to/, 'the client learns no cause')
-    await until(() => difference.test(log.text().replaceAll('\\"', '"')), 'the line in the log')
+    await time.until(() => difference.test(log.text().replaceAll('\\"', '"')), 'the line in the log')
     t.notOk(notes.steps.includes('new') || notes.steps.includes('late'), 'nothing new was done')
   })
 }
@@ -153,7 +153,7 @@ t.test('branches go on in any order, and what comes after them too', async (t) =
   const { client, taskId } = await serveTask(t, `
     const branch = async (name, ms) => {
       await ctx.once(name + 1, did(name + 1))
-      await new Promise((done) => setTimeout(done, ms))
+      await pause(ms)
       await ctx.once(name + 2, did(name + 2))
     }
     await Promise.all(run === 1 ? [branch('a', 20), branch('b', 150)] : [branch('b', 20), branch('a', 150)])
@@ -167,7 +167,7 @@ t.test('branches go on in any order, and what comes after them too', async (t) =
 t.test('branches whose steps do not overlap go on in any order', async (t) => {
   const { client, taskId } = await serveTask(t, `
     const branch = async (name, ms) => {
-      await new Promise((done) => setTimeout(done, ms))
+      await pause(ms)
       return await ctx.step(name, did(name))
     }
     await Promise.all(run === 1 ? [branch('a', 1), branch('b', 40)] : [branch('a', 40), branch('b', 1)])
@@ -191,7 +191,6 @@ t.test('what a step does within is not part of the order', async (t) => {
 
 t.test('what a step does within after its time limit is not part of the order either', async (t) => {
   const { client, taskId } = await serveTask(t, `
-    const pause = async (ms) => await new Promise((done) => setTimeout(done, ms))
     await ctx.step('late', { timeoutMs: 50 }, async () => {
       await pause(150)
       await ctx.step('inner', did('inner')).catch(() => {})
@@ -204,11 +203,11 @@ t.test('what a step does within after its time limit is not part of the order ei
 })
 
 t.test('a handler that tries on and on after its end does not keep the service busy', async (t) => {
-  const { client, taskId } = await serveTask(t, `
+  const { client, taskId, time } = await serveTask(t, `
     for (;;) {
       try {
         return await ctx.step('poll', async () => {
-          await new Promise((done) => setTimeout(done, 20))
+          await pause(20)
           throw new Error('not yet')
         })
       } catch {
@@ -216,11 +215,11 @@ t.test('a handler that tries on and on after its end does not keep the service b
         if (notes.isOver) return
       }
     }`)
-  await until(() => notes.polls > 2, 'some polls')
+  await time.until(() => notes.polls > 2, 'some polls')
   await client.cancel(taskId)
-  await pause(100)
+  await time.during(timers.pause(100), 100)
   const before = notes.polls
-  await pause(300)
+  await time.during(timers.pause(300), 300)
   t.ok(notes.polls - before <= 12, `${notes.polls - before} polls after the cancel`)
   t.match(await client.get(taskId), { status: 'cancelled' })
   notes.isOver = true
@@ -282,7 +281,7 @@ t.test('a step must not sleep, whatever it has awaited', async (t) => {
     const note = (error) => problems.push(error.message)
     await ctx.once('once', async () => { await null; await ctx.sleep(2000).catch(note) })
     await ctx.step('step', { timeoutMs: 500 }, async () => {
-      await new Promise((done) => setTimeout(done, 5))
+      await pause(5)
       await ctx.sleep(1, { key: 'k' }).catch(note)
     })
     await Promise.all([ctx.step('beside', did('beside')), ctx.sleep(1)])

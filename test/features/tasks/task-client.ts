@@ -6,6 +6,7 @@ import type { AppOptions } from '../../../src/app/app.ts'
 import { buildApp } from '../../helpers/app.ts'
 import { toolModule, type Files } from '../../helpers/catalog-folder.ts'
 import { until } from '../../helpers/deadline.ts'
+import { VirtualTime } from '../../helpers/virtual-time.ts'
 import { send, type Answer, type Message, type RequestParts } from '../../helpers/request.ts'
 
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
@@ -17,6 +18,19 @@ export async function serveTools (
 ): Promise<FastifyInstance> {
   return await buildApp(t, toFiles(tools), { constants: { taskGraceMs: 50 }, ...options })
 }
+
+/** Serves these tools in a time that passes only while a client of the test waits. */
+export async function serveInVirtualTime (
+  t: Test, tools: ToolSources, options: AppOptions = {}
+): Promise<{ readonly app: FastifyInstance, readonly time: VirtualTime }> {
+  const time = new VirtualTime(t)
+  const app = await serveTools(t, tools, options)
+  t.teardown(async () => await time.during(app.close(), MAX_MS))
+  return { app, time }
+}
+
+/** The longest time for an answer, in milliseconds of virtual time. */
+const MAX_MS = 120_000
 
 /** By name: the options of a tool, and its `run`, as source text. */
 export interface ToolSources { readonly [name: string]: readonly [options: string, run: string] }
@@ -43,6 +57,8 @@ interface ClientOptions {
   readonly user?: string
   /** Those of tasks and of forms by default. */
   readonly capabilities?: object
+  /** The time that passes while the client waits. */
+  readonly time?: VirtualTime
 }
 
 /** Sends a request to a service in this process, or elsewhere. */
@@ -52,10 +68,13 @@ export class TaskClient {
   readonly #send: SendRequest
   readonly #headers: { readonly [name: string]: string }
   readonly #capabilities: object
+  readonly #until: typeof until
 
   constructor (to: FastifyInstance | SendRequest, options: ClientOptions = {}) {
-    const { user = '', capabilities = { ...TASKS, elicitation: {} } } = options
-    this.#send = typeof to === 'function' ? to : async (parts) => await send(to, parts)
+    const { user = '', capabilities = { ...TASKS, elicitation: {} }, time } = options
+    const sendNow: SendRequest = typeof to === 'function' ? to : async (parts) => await send(to, parts)
+    this.#send = time === undefined ? sendNow : async (parts) => await time.during(sendNow(parts), MAX_MS)
+    this.#until = time === undefined ? until : time.until.bind(time)
     this.#headers = user === '' ? {} : { authorization: user }
     this.#capabilities = capabilities
   }
@@ -94,7 +113,7 @@ export class TaskClient {
   /** Resolves to the task once it has the status. */
   async until (taskId: string, status: string, ms = 5000): Promise<Message> {
     let task: Message
-    await until(async () => (task = await this.get(taskId)).status === status, `the status ${status}`, ms)
+    await this.#until(async () => (task = await this.get(taskId)).status === status, `the status ${status}`, ms)
     return task
   }
 }
