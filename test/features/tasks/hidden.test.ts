@@ -114,10 +114,11 @@ t.test('a token without the scope of a tool that challenges is told what it lack
 })
 
 t.test('the handler runs again with the scopes of who answered', async (t) => {
-  for (const [user, text] of [['ada books more', 'with more'], ['ada books', 'without']] as const) {
+  const users = [['ada books more', 'with more'], ['ada books', 'without']] as const
+  await Promise.all(users.map(async ([user, text]) => {
     const { taskId, as } = await begin(t, 'hidden')
     await as('ada books').until(taskId, 'input_required')
     await as(user).update(taskId, ANSWER)
     t.match(await as(user).until(taskId, 'completed'), { result: { content: [{ text }] } })
-  }
+  }))
 })

@@ -9,7 +9,7 @@ import { RunProgress } from '../../../src/features/tasks/runs/run-progress.ts'
 import { TaskWatches } from '../../../src/features/tasks/runs/watches.ts'
 import { VirtualTime } from '../../helpers/virtual-time.ts'
 import { openWorld, type Fault, type Script } from './replicas.ts'
-import { serveTools, TaskClient } from './task-client.ts'
+import { serveInVirtualTime, TaskClient } from './task-client.ts'
 import { RUNNING, UNDONE } from './transition-cases.ts'
 
 const FAULTS: readonly Fault[] = ['killed-before', 'killed-after', 'lost', 'refused', 'paused']
@@ -17,6 +17,8 @@ const FAULTS: readonly Fault[] = ['killed-before', 'killed-after', 'lost', 'refu
 const OPERATIONS = 40
 const MAX_MS = 1_200_000
 const PARTS = 6
+
+Object.assign(globalThis, { taskPause: timers.pause })
 
 /** Tells each part, then does it for some seconds. Each second part is a step, and the others sleep. */
 const script: Script = async (round, _replica, _principal, tell) => {
@@ -66,21 +68,21 @@ for (const fault of FAULTS) {
 }
 
 t.test('a handler that runs again tells only what is new, in the status and to who waits', async (t) => {
-  const app = await serveTools(t, {
+  const { app, time } = await serveInVirtualTime(t, {
     parts: ["task: 'allowed'", `async (_, ctx) => {
       for (const part of [1, 2, 3]) {
         ctx.progress(part, 3, 'Part ' + part)
         await ctx.sleep(1000)
-        await new Promise((done) => setTimeout(done, 1200))
+        await globalThis.taskPause(1200)
       } }`]
   })
-  const client = new TaskClient(app)
+  const client = new TaskClient(app, { time })
   const { taskId } = await client.call('parts')
   const told: string[] = []
   for (let task; task?.status !== 'completed';) {
     task = await client.get(taskId)
     if (task.statusMessage !== undefined && task.statusMessage !== told.at(-1)) told.push(task.statusMessage)
-    await timers.pause(10)
+    await time.during(timers.pause(10), 10)
   }
   t.strictSame(told, ['Part 1', 'Part 2', 'Part 3'])
 })

@@ -3,12 +3,12 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { until } from '../../helpers/deadline.ts'
-import { named, serveTools, TaskClient } from './task-client.ts'
+import { timers } from '../../../src/base/time.ts'
+import { named, serveInVirtualTime, serveTools, TaskClient } from './task-client.ts'
 
-/** What the tools of the tests note, in this process. */
+/** What the tools of the tests note, in this process. They have `taskPause` too. */
 const notes: Record<string, unknown[]> = {}
-Object.assign(globalThis, { taskNotes: notes })
+Object.assign(globalThis, { taskNotes: notes, taskPause: timers.pause })
 const NOTE = 'const note = (key, value) => (globalThis.taskNotes[key] ??= []).push(value);'
 
 const ALLOWED = "task: 'allowed'"
@@ -18,20 +18,20 @@ const SLEEP = 'async (_, ctx) => { await ctx.sleep(60_000) }'
 t.beforeEach(() => { for (const key of Object.keys(notes)) delete notes[key] })
 
 t.test('no step begins after the task was cancelled, though its handler goes on', async (t) => {
-  const app = await serveTools(t, {
+  const { app, time } = await serveInVirtualTime(t, {
     stubborn: [ALLOWED, `async (_, ctx) => { ${NOTE}
       await ctx.once('early', () => note('steps', 'early'))
-      await new Promise((done) => setTimeout(done, 1500))
+      await taskPause(1500)
       for (const key of ['late', 'later']) {
         await ctx.once(key, () => note('steps', key)).catch((error) => note('errors', error.name))
       }
       await ctx.step('last', {}, () => note('steps', 'last')).catch((error) => note('errors', error.name))
       note('over', true) }`]
   })
-  const client = new TaskClient(app)
+  const client = new TaskClient(app, { time })
   const { taskId } = await client.call('stubborn')
   await client.cancel(taskId)
-  await until(() => notes.over !== undefined, 'the end of the handler')
+  await time.until(() => notes.over !== undefined, 'the end of the handler')
   t.strictSame(notes.steps, ['early'])
   t.strictSame(notes.errors, ['AbortError', 'AbortError', 'AbortError'])
 })

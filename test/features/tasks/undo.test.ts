@@ -1,38 +1,36 @@
 // What a tool undoes after its task has ended without success.
 
-import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { timers } from '../../../src/base/time.ts'
-import { until } from '../../helpers/deadline.ts'
 import { createReadableLog } from '../../helpers/log.ts'
 import type { InputRound } from '../../../src/request/questions/input-round.ts'
 import type { ChangeEvent } from '../../../src/platform/store/changes/change-event.ts'
 import { VirtualTime } from '../../helpers/virtual-time.ts'
 import { LEASE_MS, openWorld, question, type Fault, type Script } from './replicas.ts'
-import { serveTools, TaskClient } from './task-client.ts'
+import { serveInVirtualTime, serveTools, TaskClient } from './task-client.ts'
 
 /** What handlers and `undo` did, in this process. */
 const notes: string[] = []
-Object.assign(globalThis, { undoNotes: notes })
+Object.assign(globalThis, { undoNotes: notes, undoPause: timers.pause })
 t.beforeEach(() => { notes.length = 0 })
 
 /** Serves one tool with these bodies, and begins its task. */
 async function serveTask (t: Test, run: string, undo: string) {
   const log = createReadableLog('info')
-  const app = await serveTools(t, {
+  const { app, time } = await serveInVirtualTime(t, {
     orders: [`task: 'required', inputSchema: { type: 'object', properties: { sku: { type: 'string' } } },
       async undo ({ sku }, ctx) { const note = (text) => globalThis.undoNotes.push(text); ${undo} }`,
     `async ({ sku }, ctx) => { const note = (text) => globalThis.undoNotes.push(text); ${run} }`]
   }, { logger: log.logger, taskLeaseMs: 1000 })
-  const client = new TaskClient(app)
+  const client = new TaskClient(app, { time })
   const { taskId } = await client.call('orders', { sku: 'whale' })
-  return { log, client, taskId }
+  return { log, client, taskId, time }
 }
 
 const SLEEPS = "await ctx.once('order', () => { note('ordered'); return 7 }); await ctx.sleep(600_000)"
 
 t.test('a task that was cancelled while it slept is undone, and its status never changes', async (t) => {
-  const { log, client, taskId } = await serveTask(t, SLEEPS, `
+  const { log, client, taskId, time } = await serveTask(t, SLEEPS, `
     const order = ctx.resultOf('order')
     await ctx.step('cancel', () => note('cancelled ' + sku + ' ' + order + ' ' + ctx.resultOf('other')))
     await ctx.sleep(1000)
@@ -40,17 +38,17 @@ t.test('a task that was cancelled while it slept is undone, and its status never
   await client.cancel(taskId)
   const cancelled = await client.get(taskId)
   t.equal(cancelled.status, 'cancelled')
-  await until(() => notes.includes('told'), 'the undo')
-  await until(() => log.text().includes('the work of a task was undone'), 'the line in the log')
+  await time.until(() => notes.includes('told'), 'the undo')
+  await time.until(() => log.text().includes('the work of a task was undone'), 'the line in the log')
   t.strictSame(notes, ['ordered', 'cancelled whale 7 undefined', 'told'])
   t.strictSame(await client.get(taskId), cancelled, 'the client sees nothing of it')
 })
 
 t.test('a task that has failed is undone at once', async (t) => {
-  const { client, taskId } = await serveTask(t, `
+  const { client, taskId, time } = await serveTask(t, `
     await ctx.once('order', () => { note('ordered') }); throw new Error('the stock is gone')`, "note('undone')")
   await client.until(taskId, 'failed')
-  await until(() => notes.includes('undone'), 'the undo')
+  await time.until(() => notes.includes('undone'), 'the undo')
   t.strictSame(notes, ['ordered', 'undone'])
 })
 
@@ -76,47 +74,48 @@ const ENDS: readonly End[] = [
 
 for (const [what, run, status, isUndone] of ENDS) {
   t.test(`work whose task ends with ${what} is ${isUndone ? '' : 'not '}undone`, async (t) => {
-    const { client, taskId } = await serveTask(t, `${ORDER} ${run}`, "note('undone')")
+    const { client, taskId, time } = await serveTask(t, `${ORDER} ${run}`, "note('undone')")
     const ended = await client.until(taskId, status)
-    if (isUndone) await until(() => notes.includes('undone'), 'the undo')
-    else await pause(300)
+    if (isUndone) await time.until(() => notes.includes('undone'), 'the undo')
+    else await time.during(timers.pause(300), 300)
     t.strictSame(notes, isUndone ? ['ordered', 'undone'] : ['ordered'])
     t.strictSame(await client.get(taskId), ended, 'the client sees nothing of it')
   })
 }
 
 t.test('a handler that returns an error waits for its steps, so that undo has their results', async (t) => {
-  const { client, taskId } = await serveTask(t, `
+  const { client, taskId, time } = await serveTask(t, `
     ctx.step('flight', async () => {
-      await new Promise((done) => setTimeout(done, 400))
+      await globalThis.undoPause(400)
       note('booked')
       return 'F1'
     })
     await ctx.once('hotel', () => 'full')
     return ${FAILED}`, "note('cancelled ' + ctx.resultOf('flight'))")
   await client.until(taskId, 'completed')
-  await until(() => notes.length > 1, 'the undo')
+  await time.until(() => notes.length > 1, 'the undo')
   t.strictSame(notes, ['booked', 'cancelled F1'])
 })
 
 t.test('undo waits until the replica that runs the handler has learnt of the cancel', async (t) => {
-  const { client, taskId } = await serveTask(t, `
+  const { client, taskId, time } = await serveTask(t, `
     await ctx.once('order', () => { note('ordered') })
-    await new Promise((done) => ctx.signal.addEventListener('abort', () => setTimeout(done, 200)))
+    await new Promise((done) => ctx.signal.addEventListener('abort', done))
+    await globalThis.undoPause(200)
     await ctx.once('late', () => { note('never') }).catch(() => note('stopped'))`, "note('undone')")
-  await until(() => notes.includes('ordered'), 'the step')
+  await time.until(() => notes.includes('ordered'), 'the step')
   await client.cancel(taskId)
-  await until(() => notes.includes('undone'), 'the undo')
+  await time.until(() => notes.includes('undone'), 'the undo')
   t.strictSame(notes, ['ordered', 'stopped', 'undone'])
 })
 
 t.test('an undo that fails is in the log, and not told to the client', async (t) => {
-  const { log, client, taskId } = await serveTask(t, SLEEPS, `
+  const { log, client, taskId, time } = await serveTask(t, SLEEPS, `
     await ctx.ask({ go: elicit.form({ message: 'Go?', schema: { type: 'object', properties: {} } }) })
       .catch((error) => note(error.message))
     await ctx.step('cancel', { retries: 1, backoffMs: 1 }, () => { note('tried'); throw new Error('desk: shut') })`)
   await client.cancel(taskId)
-  await until(() => log.text().includes('the work of a task was not undone'), 'the line in the log')
+  await time.until(() => log.text().includes('the work of a task was not undone'), 'the line in the log')
   const refusal = 'ask: nobody is there to answer while the work of a task is undone'
   t.strictSame(notes, ['ordered', refusal, 'tried', 'tried'])
   t.match(log.text(), /desk: shut/)
@@ -124,11 +123,11 @@ t.test('an undo that fails is in the log, and not told to the client', async (t)
 })
 
 t.test('a handler that fails waits for its steps, so that undo has their results', async (t) => {
-  const { client, taskId } = await serveTask(t, `
+  const { client, taskId, time } = await serveTask(t, `
     await Promise.all([
       ctx.step('hotel', () => { throw new Error('full') }),
       ctx.step('flight', async () => {
-        await new Promise((done) => setTimeout(done, 400))
+        await globalThis.undoPause(400)
         note('booked')
         return 'F1'
       })
@@ -136,28 +135,28 @@ t.test('a handler that fails waits for its steps, so that undo has their results
     await Promise.all([
       ctx.step('shut', () => { throw new Error('shut') }),
       ctx.step('cancel', async () => {
-        await new Promise((done) => setTimeout(done, 400))
+        await globalThis.undoPause(400)
         note('cancelled ' + ctx.resultOf('flight'))
       })
     ])`)
   await client.until(taskId, 'failed')
   t.strictSame(notes, ['booked'])
-  await until(() => notes.length > 1, 'the undo')
+  await time.until(() => notes.length > 1, 'the undo')
   t.strictSame(notes, ['booked', 'cancelled F1'])
 })
 
 t.test('undo counts as a task that has not ended', async (t) => {
-  const app = await serveTools(t, {
+  const { app, time } = await serveInVirtualTime(t, {
     orders: [
       "task: 'required', undo: async (_, ctx) => { await ctx.sleep(1500) }",
       'async (_, ctx) => { await ctx.sleep(600_000) }'
     ]
   }, { maxTasksPerCaller: 1 })
-  const client = new TaskClient(app)
+  const client = new TaskClient(app, { time })
   const { taskId } = await client.call('orders')
   await client.cancel(taskId)
   t.match(await client.call('orders'), { isError: true, content: [{ text: /Too many unfinished tasks/ }] })
-  await until(async () => (await client.call('orders')).taskId !== undefined, 'a place')
+  await time.until(async () => (await client.call('orders')).taskId !== undefined, 'a place')
 })
 
 t.test('undo counts until it has ended, also after the time limit of the task', async (t) => {
