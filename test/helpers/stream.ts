@@ -69,7 +69,7 @@ export interface SendOptions {
   readonly agent?: Agent
   /** Whether nothing is to be read of the answer until it is resumed. */
   readonly paused?: boolean
-  /** For the beginning of the answer, 5,000 by default. */
+  /** For the beginning of the answer, 30,000 by default. */
   readonly deadlineMs?: number
 }
 

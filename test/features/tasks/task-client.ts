@@ -111,7 +111,7 @@ export class TaskClient {
   async cancel (taskId: string): Promise<Message> { return await this.ask('tasks/cancel', { taskId }) }
 
   /** Resolves to the task once it has the status. */
-  async until (taskId: string, status: string, ms = 5000): Promise<Message> {
+  async until (taskId: string, status: string, ms?: number): Promise<Message> {
     let task: Message
     await this.#until(async () => (task = await this.get(taskId)).status === status, `the status ${status}`, ms)
     return task
