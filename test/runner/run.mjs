@@ -17,14 +17,17 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildIfStale } from './building.mjs'
-import { readChildrenSeconds } from './cpu.mjs'
+import { createIdleMeter, readChildrenSeconds } from './cpu.mjs'
 import { isAlone, listNeeds, listTests } from './needs.mjs'
 import { Group, runAlone } from './processes.mjs'
 import { listRooms, listTestsOfRoom } from './rooms.mjs'
 import { linkTools } from './tools.mjs'
 
-/** Many tests wait for other processes, and do not fill the cores. */
+/** Many tests wait, and do not fill the cores: further processes start while cores are idle. */
 const PROCESSES = Math.ceil(availableParallelism() * 2.5)
+const MAX_PROCESSES = availableParallelism() * 4
+/** A second with more idle time than this part of all cores starts a process. */
+const IDLE_PART = 0.15
 /** If more files fail, the machine was not too busy: none is run again. */
 const MAX_AGAIN = 3
 
@@ -67,11 +70,13 @@ const openOptions = () => ({
 })
 const results = []
 
-/** Takes files until there are no more. One half of the workers takes them from the end of the list. */
-async function work (takeNext) {
+const queue = [...files]
+
+/** Takes files until there are no more. */
+async function work () {
   let group
   const close = async () => { for (const result of await group?.end() ?? []) tell(result) }
-  for (let file = takeNext(); file !== undefined; file = takeNext()) {
+  for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     if (command === undefined || isAlone(file)) {
       tell(await runAlone(file, openOptions()))
       continue
@@ -95,8 +100,8 @@ function tell (result) {
 
 /** A busy machine makes tests miss their time. What fails alone too is no matter of time. */
 async function runFailedAgain () {
-  const failed = results.filter(({ file, failed }) => failed > 0 && files.includes(file))
-  if (failed.length === 0 || failed.length > MAX_AGAIN) return
+  const failures = results.filter(({ file, failed }) => failed > 0 && files.includes(file))
+  const failed = failures.length > MAX_AGAIN ? [] : failures
   for (const result of failed) {
     printFailure(result)
     console.log(`\nonce more, alone: ${result.file}`)
@@ -106,20 +111,34 @@ async function runFailedAgain () {
   console.log(`\nrun once more: ${failed.length}`)
 }
 
+/** The lines of one failed assertion. Its diff comes last, after the lines of its stack and its source. */
+const MAX_LINES = 60
+
 /** Prints the failed assertions with their diagnostics, or the end of the output where there are none. */
 function printFailure ({ file, output, end }) {
   console.log(`\n${file}: ${end}`)
   const lines = output.split('\n').map((line) => line.slice(0, 300))
   const starts = lines.flatMap((line, index) => /^ *not ok /.test(line) ? [index] : [])
-  const near = new Set(starts.flatMap((start) => Array.from({ length: 16 }, (_, offset) => start + offset)))
-  const excerpt = starts.length > 0 ? lines.filter((_, index) => near.has(index)) : lines
-  console.log((starts.length > 0 ? excerpt.slice(0, 200) : excerpt.slice(-60)).join('\n'))
+  const excerpt = starts.flatMap((start) => {
+    // A test that holds the assertion: its diagnostics name only its own place.
+    if (lines[start].includes(' # time=')) return [lines[start]]
+    const block = lines.slice(start, start + MAX_LINES)
+    const indent = block[0].search(/\S/)
+    const end = block.findIndex((line, index) => index > 0 && line.search(/\S/) <= indent && line.trim() !== '')
+    return end < 0 ? block : block.slice(0, end)
+  })
+  console.log((starts.length > 0 ? excerpt.slice(0, 400) : lines.slice(-60)).join('\n'))
 }
 
-const queue = [...files]
-await Promise.all(Array.from({ length: PROCESSES }, async (_, index) => (
-  await work(() => index % 2 === 0 ? queue.shift() : queue.pop())
-)))
+const workers = Array.from({ length: PROCESSES }, work)
+const readIdlePart = createIdleMeter()
+const growth = setInterval(() => {
+  const isIdle = readIdlePart() > IDLE_PART
+  if (isIdle && queue.length > 0 && workers.length < MAX_PROCESSES) workers.push(work())
+}, 1000)
+// With those that start meanwhile.
+for (const worker of workers) await worker
+clearInterval(growth)
 if (values.again) await runFailedAgain()
 rmSync(folder, { recursive: true })
 

@@ -20,6 +20,9 @@ const folder = t.testdir({
   'passes.ts': 'const counts: string = "# { total: 5, pass: 3, skip: 2 }"\nconsole.log(counts)',
   'fails.ts': `console.log('not ok 1 - two is three\\n  diff: 1\\n# { total: 3, pass: 1, fail: 2 }')
     process.exit(1)`,
+  'differs.ts': `const lines = Array.from({ length: 30 }, (_, index) => '    line ' + index)
+    console.log(['not ok 1 - is two', '  ---', ...lines, '  diff: 1', '  ...', 'ok 2 - is three'].join('\\n'))
+    console.log('# { total: 2, pass: 1, fail: 1 }')`,
   'breaks-off.ts': "console.log('ok 1')\nprocess.kill(process.pid, 'SIGKILL')\nsetInterval(() => {}, 1000)",
   'ends-early.ts': "console.log('ok 1')",
   'throws-late.ts': "console.log('# { total: 7, pass: 7 }')\nsetImmediate(() => { throw new Error('late') })",
@@ -131,6 +134,12 @@ t.test('counts what failed, broke off or ended without counts, and shows it at t
   t.equal(exitCode, 1)
 })
 
+t.test('shows the whole of a failed assertion, and nothing of others', async (t) => {
+  const { output } = await run('differs.ts')
+  t.match(output, /\nnot ok 1 - is two\n[^]*line 29\n {2}diff: 1\n {2}\.\.\.\n/)
+  t.notMatch(output, 'is three')
+})
+
 t.test('runs what failed once more, alone, if asked to', async (t) => {
   const paths = toPaths(['passes.ts', 'unsteady.ts', 'fails.ts'])
   const { exitCode, output } = await start([RUNNER, '--again', ...paths])
@@ -143,8 +152,9 @@ t.test('runs what failed once more, alone, if asked to', async (t) => {
   t.match(await start([RUNNER, '--again', ...toPaths(['passes.ts', 'unsteady.ts'])]), {
     exitCode: 0, output: /\n5 passed, 0 failed\n$/
   })
+  t.match((await start([RUNNER, '--again', ...toPaths(['passes.ts'])])).output, /^run once more: 0$/m)
   const many = toPaths(['fails.ts', 'fails.ts', 'ends-early.ts', 'throws-late.ts'])
-  t.notMatch((await start([RUNNER, '--again', ...many])).output, 'once more', 'if few fail')
+  t.notMatch((await start([RUNNER, '--again', ...many])).output, 'once more, alone', 'if few fail')
 })
 
 t.test('ends the processes that a file leaves behind', async (t) => {
