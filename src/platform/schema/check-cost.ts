@@ -88,8 +88,8 @@ export function withCosts (schema: JsonSchema): JsonSchema {
         ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyParts(member)]))
         : copyParts(value)
     }
-    // ajv ignores an `if` alone. What it evaluates counts as evaluated all the same.
-    if ('if' in copy && asksForRest) copy.then ??= { [COST]: 0 }
+    // ajv ignores an `if` whose `then` asks for nothing. What it evaluates counts as evaluated all the same.
+    if ('if' in copy && asksForRest) copy.then = withKeyword(copy.then)
     const marks = {
       ...(asksForMatches && MATCHING.some((keyword) => keyword in copy) && { [MATCHES]: true }),
       ...(asksForRest && CHOOSING.some((keyword) => keyword in copy) && { [EVALUATED]: true })
@@ -101,6 +101,12 @@ export function withCosts (schema: JsonSchema): JsonSchema {
     if (Array.isArray(value)) return value.map(copyParts)
     return isObject(value) ? copySchema(value) : value
   }
+}
+
+/** Adds a keyword to a schema that accepts all, or is absent: ajv then evaluates it. */
+function withKeyword (schema: unknown = true): unknown {
+  if (schema === true) return { [COST]: 0 }
+  return isObject(schema) ? { [COST]: 0, ...schema } : schema
 }
 
 /** Returns the costs of the schema as keywords, as far as there are any. */

@@ -89,6 +89,17 @@ t.test('verdicts are those of the specification', { timeout: 300_000 }, async (t
   t.pass()
 })
 
+t.test('what an if evaluates counts, whatever its then asks for', async (t) => {
+  const clauses = [{}, { then: true }, { then: {} }, { then: { title: 'a' } }, { then: true, else: false }]
+  for (const more of clauses) {
+    const schema = { if: { properties: { a: { const: 1 } } }, ...more, unevaluatedProperties: false }
+    const text = JSON.stringify(schema)
+    t.ok(verdictOf(schema, { a: 1 }).ok, text)
+    t.notOk(verdictOf(schema, { a: 2 }).ok, text)
+    t.notOk(verdictOf(schema, { a: 1, b: 1 }).ok, text)
+  }
+})
+
 const ofItem = fc.constantFrom<JsonSchema | boolean>(
   true, false, {}, { type: 'string' }, { const: 'a' }, { minimum: 1 }, { not: { const: 0 } }
 )
