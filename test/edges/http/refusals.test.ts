@@ -29,6 +29,8 @@ const sendByHttp: Send = async ({ url, headers }) => await new Promise((resolve)
     answer.resume().on('end', () => resolve(answer.statusCode ?? 0))
     answer.on('error', ({ message }) => resolve(message))
   })
+  // Between an answer and the next request Node listens for no error of the connection.
+  request.on('socket', (socket) => { if (!request.reusedSocket) socket.on('error', () => {}) })
   request.on('error', ({ message }) => resolve(message)).end(BODY)
 })
 
