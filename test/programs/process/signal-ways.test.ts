@@ -152,6 +152,9 @@ async function checkWay (t: Test, { name, command, stop, environment }: Way): Pr
   t.notMatch(output, 'exiting', name)
 }
 
+// Most of the time they wait for the call that runs.
+t.jobs = 4
+
 /** npm leaves SIGINT to the terminal, which sends it to the whole group: alone, it reaches nobody else. */
 const TO_NPM_ALONE = new Set(['SIGINT to npm', 'SIGINT to npx'])
 
