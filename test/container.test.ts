@@ -2,7 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,6 +17,7 @@ const run = promisify(execFile)
 process.env.npm_config_prefer_offline = 'true'
 process.env.npm_config_audit = 'false'
 const root = fileURLToPath(new URL('../', import.meta.url))
+const packages = join(root, 'node_modules')
 const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8')
 
 /** `.ci/run` does this step too, and takes half a minute of CPU for it. */
@@ -55,10 +56,9 @@ async function readVersions (lock: string): Promise<Map<string, string | undefin
   ))
 }
 
-async function linkPackages (stage: string): Promise<void> {
-  const from = join(root, 'node_modules')
-  // Another file system gets copies.
-  await run('cp', ['-al', from, stage]).catch(async () => await run('cp', ['-a', from, stage]))
+/** Copies a file or a folder, by hard links where the file system has them. */
+async function link (from: string, target: string): Promise<void> {
+  await run('cp', ['-alT', from, target]).catch(async () => await run('cp', ['-aT', from, target]))
 }
 
 t.test('the steps of the Dockerfile build a service that starts, and whose health check passes', {
@@ -77,7 +77,7 @@ t.test('the steps of the Dockerfile build a service that starts, and whose healt
     await mkdir(stage)
     for (const [instruction, rest] of steps) {
       if (instruction === 'COPY') await copy(rest, stage)
-      else if (rest === INSTALL && await isInstalled()) await linkPackages(stage)
+      else if (rest === INSTALL && await isInstalled()) await symlink(packages, join(stage, 'node_modules'))
       // Folders at the root of the image are not created on this machine, and it lacks the user of the image.
       else if (rest.startsWith('mkdir /')) await mkdir(join(stage, '.compile-cache'))
       else if (instruction === 'RUN') {
@@ -98,15 +98,10 @@ t.test('the steps of the Dockerfile build a service that starts, and whose healt
     const sources = paths.split(' ')
     const target = sources.pop() ?? '.'
     for (const source of sources) {
-      const path = from === undefined ? join(root, source) : join(work, from, source.replace(/^\/app\//, ''))
-      await cp(
-        path,
-        join(
-          stage,
-          target.endsWith('/') && sources.length > 0 && /\.\w+$/.test(source) ? join(target, source) : target
-        ),
-        { recursive: true, verbatimSymlinks: true }
-      )
+      const isInto = target.endsWith('/') && sources.length > 0 && /\.\w+$/.test(source)
+      const copied = join(stage, isInto ? join(target, source) : target)
+      if (from === undefined) await cp(join(root, source), copied, { recursive: true })
+      else await link(join(work, from, source.replace(/^\/app\//, '')), copied)
     }
   }
 
