@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -75,21 +75,36 @@ async function measureStart (t: Test, own: string) {
   return cost
 }
 
+/** Links the packages of a folder into another one. npm then fetches and unpacks only what is missing. */
+async function linkPackages (from: string, folder: string): Promise<void> {
+  const packages = join(folder, 'node_modules')
+  // Another file system gets copies. npm writes its list of packages in place.
+  await run('cp', ['-al', join(from, 'node_modules'), packages], folder).catch(
+    async () => await run('cp', ['-a', join(from, 'node_modules'), packages], folder)
+  )
+  await rm(join(packages, '.package-lock.json'))
+}
+
+/** Has the package as npm installs it, and nothing else. The build is that of this run. */
+const empty = await makeFolder(t)
+await writeFile(join(empty, 'package.json'), '{ "name": "mine", "private": true, "type": "module" }\n')
+await run('npm', ['pack', '--ignore-scripts', '--pack-destination', empty], ROOT)
+const tarball = (await readdir(empty)).find((file) => file.endsWith('.tgz')) ?? ''
+const installation = await start('npm', [...INSTALL, `./${tarball}`], empty)
+
+// npm waits for the registry and for the disk most of its time.
+t.jobs = 2
+
 t.test('the package has what its manifest promises', async (t) => {
   const { messages } = await publint({ pkgDir: ROOT, level: 'warning', strict: true })
   t.strictSame(messages, [])
 })
 
-/** Packs the build of this run: no other one is made. Returns the name of the file in the folder. */
-async function pack (folder: string): Promise<string> {
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], ROOT)
-  return (await readdir(folder)).find((file) => file.endsWith('.tgz')) ?? ''
-}
-
 t.test('a project takes other tools, and starts without them', { timeout: 600_000 }, async (t) => {
   const folder = await makeFolder(t)
   await run('npm', ['init', '-y'], folder)
-  const tarball = await pack(folder)
+  await copyFile(join(empty, tarball), join(folder, tarball))
+  await linkPackages(empty, folder)
   await run('npm', [...INSTALL, '--save-dev', `./${tarball}`], folder)
   await run('npx', ['trivet', 'init', '.'], folder)
   await run('npm', INSTALL, folder)
@@ -107,11 +122,8 @@ t.test('a project takes other tools, and starts without them', { timeout: 600_00
 })
 
 t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
-  const folder = await makeFolder(t)
-  await writeFile(join(folder, 'package.json'), '{ "name": "mine", "private": true, "type": "module" }\n')
-  const tarball = await pack(folder)
-  const { stderr } = await start('npm', [...INSTALL, `./${tarball}`], folder)
-  t.notMatch(stderr, 'EBADENGINE', 'every package is for this Node')
+  const folder = empty
+  t.notMatch(installation.stderr, 'EBADENGINE', 'every package is for this Node')
   const bytes = await bytesOf(join(folder, 'node_modules'))
   t.ok(bytes < MOST_BYTES, `${bytes} bytes are installed`)
   const own = join(folder, 'node_modules/trivet')
@@ -143,12 +155,13 @@ t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
   const library = "import { createApp } from 'trivet'; console.log(typeof createApp)"
   t.equal(await run(process.execPath, ['--input-type=module', '-e', library], folder), 'function\n')
 
+  const home = await makeFolder(t)
+  const platform = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  const others = OTHER_NODES.map((version) => `node-${version}@npm:${platform}@${version}`)
+  await run('npm', [...INSTALL, '--no-save', '--prefix', home, ...others], home)
   for (const version of OTHER_NODES) {
     await t.test(`on Node ${version}`, async (t) => {
-      const home = await makeFolder(t)
-      const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
-      await run('npm', [...INSTALL, '--no-save', '--prefix', home, `${name}@${version}`], home)
-      const path = `${join(home, 'node_modules', name, 'bin')}:${env.PATH}`
+      const path = `${join(home, 'node_modules', `node-${version}`, 'bin')}:${env.PATH}`
       t.equal(await run('node', ['--version'], folder, path), `v${version}\n`)
       await begin(t, folder, `shop-${version}`, path)
       if (version.startsWith('20.')) return
@@ -163,7 +176,10 @@ t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
 
   await t.test('an edited copy of Fastify is the one that runs', async (t) => {
     const fastify = join(folder, 'node_modules/fastify/fastify.js')
-    await writeFile(fastify, `${await readFile(fastify, 'utf8')}\nconsole.error('edited')\n`)
+    const source = await readFile(fastify, 'utf8')
+    // The file is linked into other folders too.
+    await rm(fastify)
+    await writeFile(fastify, `${source}\nconsole.error('edited')\n`)
     const { stderr } = await start('npx', ['trivet', 'call', 'roll_dice', 'count=2'], join(folder, 'shop'))
     t.equal(stderr.match(/^edited$/gm)?.length, 1)
     const copies = (await readdir(join(folder, 'node_modules'), { recursive: true }))
@@ -188,6 +204,8 @@ t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
   const refusal = await run(process.execPath, [tsc], shop).catch((error: { stdout: string }) => error.stdout)
   t.match(refusal, /wrong\.ts.*'length' does not exist on type 'number'/, 'and hold')
   await rm(join(shop, 'node_modules'), { recursive: true })
+  await linkPackages(folder, shop)
+  await rm(join(shop, 'node_modules/trivet'), { recursive: true })
   await run('npm', [...INSTALL, '--omit=dev'], shop)
   const installed = await readdir(join(shop, 'node_modules'))
   t.ok(installed.includes('trivet'), 'from the file of the first installation')
