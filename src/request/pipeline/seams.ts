@@ -93,7 +93,7 @@ export interface ToolRun {
   readonly outlet: Outlet
   /**
    * Returns the error for a run that a limit refuses for now. Without a time the run is for another replica:
-   * the catalog here no longer has the tool.
+   * the catalog here no longer has the tool, or the tool refuses the arguments.
    */
   toDeferral (retryAfterSeconds?: number): Error
   /** Told of the error that ended the run, before it becomes a result. */

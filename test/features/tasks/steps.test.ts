@@ -4,6 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { timers } from '../../../src/base/time.ts'
+import { createReadableLog } from '../../helpers/log.ts'
 import { named, serveInVirtualTime, serveTools, TaskClient } from './task-client.ts'
 
 /** What the tools of the tests note, in this process. They have `taskPause` too. */
@@ -50,6 +51,29 @@ t.test('a call that must be a task does no step before the task is kept', async 
   const { taskId } = await other.call('orders')
   await other.until(taskId, 'completed')
   t.strictSame(notes.orders, ['one', 'two'])
+})
+
+t.test('a task whose arguments its tool refuses now and then is left with pauses', async (t) => {
+  const log = createReadableLog()
+  const { app, time } = await serveInVirtualTime(t, {
+    // A schema of another library, whose verdicts alternate.
+    fickle: [`${ALLOWED}, inputSchema: { '~standard': {
+      version: 1,
+      vendor: 'fickle',
+      validate: (value) => ++globalThis.taskChecks % 2 === 1 ? { value } : { issues: [{ message: 'No.' }] },
+      jsonSchema: { input: () => ({ type: 'object' }), output: () => ({}) }
+    } }`, 'async (_, ctx) => { await ctx.sleep(8000) }']
+  }, { logger: log.logger })
+  const client = new TaskClient(app, { time })
+  Object.assign(globalThis, { taskChecks: 0 })
+  const { taskId } = await client.call('fickle')
+  // The verdict of the look is good, that of the run is not.
+  Object.assign(globalThis, { taskChecks: 0 })
+  await time.during(timers.pause(120_000), 200_000)
+  const runs = log.lines.filter(({ outcome }) => outcome === 'cancelled')
+  t.ok(runs.length > 2 && runs.length < 60, `${runs.length} runs in two minutes`)
+  t.match(await client.get(taskId), { status: 'working' })
+  t.match(log.text(), /"name":"fickle","msg":"a task was left to other replicas: [^"]*refuses its arguments"/)
 })
 
 t.test('progress from before the task is its first status message', async (t) => {

@@ -5,10 +5,12 @@ import type { Caller, RequestLog } from '../../../request/pipeline/caller.ts'
 import type { ToolRuns, UndoneTask, UpstreamTokens } from '../../../request/pipeline/seams.ts'
 import { findResult } from '../../../request/questions/step-results.ts'
 import { TaskLost } from './no-outcome.ts'
+import type { TaskReports } from './reports.ts'
 import { toSender, type TaskRecord } from '../records/record.ts'
 import type { TaskRun, TaskRunDependencies } from './run.ts'
 
 export interface LaterRunDependencies extends Pick<TaskRunDependencies, 'onMessage'> {
+  readonly reports: Pick<TaskReports, 'noteLeft'>
   readonly log: RequestLog & { child (bindings: object): RequestLog }
   /** Absent: tasks keep no tokens for upstreams. */
   readonly upstreamTokens?: UpstreamTokens
@@ -19,7 +21,7 @@ export interface LaterRunDependencies extends Pick<TaskRunDependencies, 'onMessa
  * @param findToolRuns returns `undefined` once the service takes no more tasks: the run is then given back.
  */
 export function callAgain (
-  { log, upstreamTokens, onMessage }: LaterRunDependencies, run: TaskRun, record: TaskRecord,
+  { log, reports, upstreamTokens, onMessage }: LaterRunDependencies, run: TaskRun, record: TaskRecord,
   findToolRuns: () => ToolRuns | undefined
 ): void {
   const { tool, args, requestId, client: { revision, capabilities, info } } = record
@@ -39,7 +41,10 @@ export function callAgain (
     // The service began to close meanwhile.
     if (toolRuns === undefined) return run.giveBack()
     const [{ journal }, timeoutMs] = [run, run.takeTimeLimit()]
-    const toDeferral = run.toDeferral.bind(run)
+    const toDeferral = (retryAfterSeconds?: number): Error => {
+      if (retryAfterSeconds === undefined) reports.noteLeft(run.key, 'unknown', record)
+      return run.toDeferral(retryAfterSeconds)
+    }
     const ofUndo: UndoneTask = { resultOf: (stepKey) => findResult(record.results, stepKey) }
     const undone = record.undo === undefined ? undefined : ofUndo
     toolRuns.run({ tool, args, caller, journal, timeoutMs, undone, outlet: run, toDeferral })

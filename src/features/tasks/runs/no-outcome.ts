@@ -18,10 +18,11 @@ export class TaskLost extends RequestCancelled {
 /** A limit refuses the run for now, or the catalog here lacks the tool. The task runs later. */
 export class TaskDeferred extends RequestCancelled {}
 
-/** Returns when the task is due again: at once if no limit refuses the run. */
-export function deferralAfter (retryAfterSeconds: number | undefined): Deferral {
-  return retryAfterSeconds === undefined ? { inMs: 0 } : { inMs: retryAfterSeconds * 1000, pause: 'limit' }
-}
+/**
+ * Returns when a task is due again that is left to other replicas. The time is random, so that another one
+ * takes it.
+ */
+export function pauseForOthers (leaseMs: number): number { return leaseMs * (1 + random.number()) / 4 }
 
 /** Ignores a record that a newer release has written: it has begun the next run. Rethrows other errors. */
 export function ignoreNotReadable (error: unknown): undefined {

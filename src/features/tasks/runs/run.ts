@@ -11,7 +11,7 @@ import type { Outlet } from '../../../request/pipeline/caller.ts'
 import { HandlerTimeout, ServiceClosing, type Lifetime } from '../../../request/pipeline/lifetime.ts'
 import type { MessageSink } from '../../../platform/store/changes/message-sink.ts'
 import { TaskJournal, type JournalOwner } from '../journal/journal.ts'
-import { deferralAfter, findOutageDeferral, TaskDeferred, TaskLost, ignoreNotReadable } from './no-outcome.ts'
+import { findOutageDeferral, ignoreNotReadable, pauseForOthers, TaskDeferred, TaskLost } from './no-outcome.ts'
 import { MAX_QUESTIONS } from '../machine/questions.ts'
 import { RunProgress } from './run-progress.ts'
 import { endOfRun, type TaskRecord } from '../records/record.ts'
@@ -180,13 +180,15 @@ export class TaskRun implements Outlet, JournalOwner {
 
   /** Gives the task to the next replica that looks: its handler is not called here. */
   giveBack (): void {
-    this.toDeferral()
+    this.#deferral = { inMs: 0 }
     this.leaveUnanswered()
   }
 
   /** Returns the error for a run that a limit refuses for now, or without a time for another replica. */
   toDeferral (retryAfterSeconds?: number): Error {
-    this.#deferral = deferralAfter(retryAfterSeconds)
+    this.#deferral = retryAfterSeconds === undefined
+      ? { inMs: pauseForOthers(this.#dependencies.leaseMs) }
+      : { inMs: retryAfterSeconds * 1000, pause: 'limit' }
     return new TaskDeferred()
   }
 

@@ -1,7 +1,7 @@
 // Runs due tasks on this replica: those that have slept, and those whose replica was lost. One timer waits
 // for the next due time, another renews the leases of the runs here.
 
-import { clock, random, type Timer, timers } from '../../../base/time.ts'
+import { clock, type Timer, timers } from '../../../base/time.ts'
 import { holderOf } from '../../../platform/limits/holder.ts'
 import { Limit } from '../../../platform/limits/limits.ts'
 import { Used } from '../../../platform/limits/used.ts'
@@ -9,6 +9,7 @@ import { TaskNotReadable } from '../../../platform/protocol/errors.ts'
 import type { ToolRuns } from '../../../request/pipeline/seams.ts'
 import { retryOutage } from '../../../platform/store/records/lost-replies.ts'
 import { callAgain, type LaterRunDependencies } from './later-run.ts'
+import { pauseForOthers } from './no-outcome.ts'
 import type { Handovers } from './handovers.ts'
 import { toSender, type TaskRecord } from '../records/record.ts'
 import { keyFrom, type StoredTask, type TaskKey } from '../records/records.ts'
@@ -269,13 +270,10 @@ export class TaskRunner {
     if (record !== undefined) await this.#putBack(key, record)
   }
 
-  /**
-   * The pause is random, so that another replica takes the task. If the record was written since, the task is
-   * due as its writer says.
-   */
+  /** If the record was written since, the task is due as its writer says. */
   async #putBack ({ entry }: TaskKey, { generation }: TaskRecord): Promise<void> {
     const { dueTimes, leaseMs } = this.#dependencies
-    await dueTimes.set(entry, leaseMs * (1 + random.number()) / 4, generation, leaseMs)
+    await dueTimes.set(entry, pauseForOthers(leaseMs), generation, leaseMs)
   }
 
   /** Renews the leases of all runs here, and stops those that do not run here any more. */
