@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Command } from 'commander'
 import { toPlain, toPlainLines } from '../../base/words.ts'
 import { readConfig } from '../../ops/config/config.ts'
-import { isAuthorFrame } from '../terminal/author-frames.ts'
+import { isFrame, toAuthorLines } from '../terminal/author-frames.ts'
 import { isObject } from '../../platform/protocol/json-rpc.ts'
 import type { Progress } from '../../platform/protocol/notifications.ts'
 import type { QuestionError } from '../testing/answered-rounds.ts'
@@ -203,7 +203,7 @@ function toRequestFailure (
 
 /** With the line of the author that comes first in the stack. */
 function describe ({ name, message, stack = '' }: Error): string {
-  const frame = stack.split('\n').find(isAuthorFrame) ?? ''
+  const frame = toAuthorLines(stack).find(isFrame) ?? ''
   const place = /^ +at (?:.*\()?(?:file:\/\/)?(\/[^)]+:\d+:\d+)\)?$/.exec(frame)?.[1]
   return `${name}: ${message}${place === undefined ? '' : ` at ${place}`}`
 }

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path'
 import { styleText } from 'node:util'
 import { toPlain, toPlainJson, toPlainLines } from '../../base/words.ts'
 import { lineNumberOf, type Problem } from '../../catalog/compiled/problem.ts'
-import { isAuthorFrame, isFrame } from './author-frames.ts'
+import { isFrame, toAuthorLines } from './author-frames.ts'
 import { toCallLines } from './call-lines.ts'
 
 type Fields = { readonly [name: string]: unknown }
@@ -84,7 +84,7 @@ function toDetails (fields: Fields): string[] {
 
 /** The error without the frames of the service and of Node. The first frame is where its author looks. */
 function toError (stack: string): string[] {
-  const lines = stack.split('\n').filter((line) => !(isFrame(line) && !isAuthorFrame(line)))
+  const lines = toAuthorLines(stack)
   const first = lines.findIndex((line) => isFrame(line))
   return lines.map((line, index) => {
     if (!isFrame(line)) return line

@@ -94,6 +94,22 @@ t.test('an error has its message and the lines of its author, without those of t
   ].join('\n'))
 })
 
+t.test('an error that arose in a package has the frames of packages', async (t) => {
+  const stack = [
+    'TypeError: x is not a function',
+    `    at query (file://${join(process.cwd(), 'node_modules/mylib')}/index.js:2:3)`,
+    '    at async Promise.all (index 0)',
+    '    at listOnTimeout (node:internal/timers:581:17)'
+  ].join('\n')
+  t.equal(show({ level: 50, msg: 'request failed', err: { stack } }), [
+    '03:04:05 error: request failed',
+    '  TypeError: x is not a function',
+    '      at query (node_modules/mylib/index.js:2:3)',
+    '      at async Promise.all (index 0)',
+    ''
+  ].join('\n'))
+})
+
 t.test('a problem of the catalog has the line of its file', async (t) => {
   const catalog = t.testdir({ tools: {} })
   writeFileSync(join(catalog, 'tools/a.ts'), 'one\nconst a = = 1\n')

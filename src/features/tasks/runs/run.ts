@@ -11,7 +11,9 @@ import type { Outlet } from '../../../request/pipeline/caller.ts'
 import { HandlerTimeout, ServiceClosing, type Lifetime } from '../../../request/pipeline/lifetime.ts'
 import type { MessageSink } from '../../../platform/store/changes/message-sink.ts'
 import { TaskJournal, type JournalOwner } from '../journal/journal.ts'
-import { findOutageDeferral, ignoreNotReadable, pauseForOthers, TaskDeferred, TaskLost } from './no-outcome.ts'
+import {
+  findOutageDeferral, ignoreNotReadable, pauseForOthers, TaskDeferred, TaskLost
+} from './no-outcome.ts'
 import { MAX_QUESTIONS } from '../machine/questions.ts'
 import { RunProgress } from './run-progress.ts'
 import { endOfRun, type TaskRecord } from '../records/record.ts'
