@@ -38,18 +38,22 @@ export function toRequestHeaders (
 /** RFC 9110: a token is one or more tchar. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-/** Only `properties` lead to a mirrored value. */
-function toParamHeaders (schema: unknown, value: unknown): { [header: string]: string } {
-  if (!hasMembers(schema) || !hasMembers(schema.properties) || !hasMembers(value)) return {}
-  const headers: { [header: string]: string } = {}
+/** The types of schemas whose values may be mirrored. */
+const MIRRORED_TYPES: readonly unknown[] = ['string', 'integer', 'boolean']
+
+/** Only `properties` lead to a mirrored value. An annotation that is not valid is passed over. */
+function toParamHeaders (
+  schema: unknown, value: unknown, headers: { [header: string]: string } = {}
+): { readonly [header: string]: string } {
+  if (!hasMembers(schema) || !hasMembers(schema.properties) || !hasMembers(value)) return headers
   for (const [key, property] of Object.entries(schema.properties)) {
     const member = Object.hasOwn(value, key) ? value[key] : undefined
-    const header = hasMembers(property) ? property['x-mcp-header'] : undefined
-    const isMirrored = typeof header === 'string' && TOKEN.test(header)
+    const { type, 'x-mcp-header': header } = hasMembers(property) ? property : {}
+    const isMirrored = typeof header === 'string' && TOKEN.test(header) && MIRRORED_TYPES.includes(type)
     if (isMirrored && ['string', 'number', 'boolean'].includes(typeof member)) {
-      headers[`mcp-param-${header.toLowerCase()}`] = toHeaderValue(String(member))
+      headers[`mcp-param-${header.toLowerCase()}`] ??= toHeaderValue(String(member))
     }
-    Object.assign(headers, toParamHeaders(property, member))
+    toParamHeaders(property, member, headers)
   }
   return headers
 }
@@ -106,8 +110,16 @@ export async function readAnswerText (response: Response, maxLength: number): Pr
 
 async function * readChunks ({ body }: Response): AsyncGenerator<string> {
   if (body === null) return
+  // Chrome before 124 cannot iterate a body.
+  const reader = body.getReader()
   const decoder = new TextDecoder()
-  for await (const bytes of body) yield decoder.decode(bytes, { stream: true })
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      yield decoder.decode(part.value, { stream: true })
+    }
+  } finally {
+    await reader.cancel()
+  }
 }
 
 const toTooLong = (length: number) => new Error(`its answer is longer than ${length} characters`)
