@@ -24,8 +24,11 @@ RUN mkdir /catalog /data .compile-cache && chown node:node /data .compile-cache
 # Others can reach the container, so the service starts only if TRIVET_AUTH is set.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 TRIVET_CATALOG=/catalog TRIVET_STATE_URL=file:/data
 USER node
-# Leaves compiled code in the image, which makes starts shorter.
-RUN node dist/launch.js check /catalog && chmod -R a-w .compile-cache
+# Leaves compiled code in the image, which makes starts shorter. The service cannot change it.
+RUN node dist/launch.js check /catalog
+USER root
+RUN chown -R root:root .compile-cache
+USER node
 EXPOSE 3000
 # /readyz also fails while Redis is away: then a restart of the container would not help.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

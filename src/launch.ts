@@ -2,6 +2,7 @@
 // Begins the process with the check of Node's version. An older Node cannot link the modules of the service,
 // and would print the stack of its loader.
 
+import { lstatSync, mkdirSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { fileURLToPath } from 'node:url'
 
@@ -14,10 +15,24 @@ if (major < leastMajor || (major === leastMajor && minor < leastMinor)) {
   process.stderr.write(`Trivet needs Node ${LEAST.join('.')} or later, and this is ${version}\n`)
   process.exit(1)
 }
-// Node 20 has no cache of compiled code. The cache is in the package: a user who writes there could change
-// the code too. Node starts without a cache if the folder cannot be written.
+// Node 20 has no cache of compiled code. Node starts without a cache if the folder cannot be written.
 const enableCompileCache: unknown = Reflect.get(nodeModule, 'enableCompileCache')
-if (typeof enableCompileCache === 'function') {
-  Reflect.apply(enableCompileCache, undefined, [fileURLToPath(new URL('../.compile-cache', import.meta.url))])
+const cache = fileURLToPath(new URL('../.compile-cache', import.meta.url))
+if (typeof enableCompileCache === 'function' && isSafe(cache)) {
+  Reflect.apply(enableCompileCache, undefined, [cache])
 }
+
+/** Creates the folder, and returns whether only this user and root can write there: the code in it runs. */
+function isSafe (folder: string): boolean {
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch {
+    // It is there already, or the package cannot be written.
+  }
+  const stats = lstatSync(folder, { throwIfNoEntry: false })
+  if (stats?.isDirectory() !== true) return false
+  const user = process.getuid?.()
+  return user === undefined || ([0, user].includes(stats.uid) && (stats.mode & 0o022) === 0)
+}
+
 await import('./main.ts')

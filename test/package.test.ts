@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -167,6 +167,12 @@ t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
       if (version.startsWith('20.')) return
       const cache = join(own, '.compile-cache')
       t.ok((await readdir(cache)).length > 0, 'the compiled code is there for the next start')
+      t.equal((await stat(cache)).mode & 0o777, 0o700)
+      await rm(cache, { recursive: true })
+      await mkdir(cache)
+      await chmod(cache, 0o777)
+      await run('npx', ['trivet', '--version'], folder, path)
+      t.strictSame(await readdir(cache), [], 'where others can write is no code that runs')
       await rm(cache, { recursive: true })
       await writeFile(cache, '')
       t.match(await run('npx', ['trivet', '--version'], folder, path), /^\d/, 'it need not be writable')
