@@ -18,6 +18,7 @@ type Name = keyof typeof REMOVALS
 const NAMED_ELSEWHERE: { readonly [name in Name]?: readonly string[] } = {
   console: ['main.ts'],
   tracing: ['main.ts'],
+  metrics: ['programs/process/worker-group.ts'],
   overload: ['main.ts', 'ops/config/settings.ts'],
   files: ['ops/config/settings.ts'],
   upstreams: [
@@ -54,14 +55,14 @@ const OPTIONS: { readonly [name in Name]?: object } = { overload: { overload: un
 
 type Check = (t: Test, app: FastifyInstance, copy: ProjectCopy) => Promise<void>
 
-/** Reads the metrics of a service with an admin address. */
-async function readMetrics (t: Test, copy: ProjectCopy): Promise<string> {
+/** Starts a service with an admin address. Returns the answers of that address, by path. */
+async function startWithAdmin (t: Test, copy: ProjectCopy, name: Name) {
   const { createService }: typeof Composition = await import(copy.urlOf('app/app.ts'))
-  const options = { catalog: await writeCatalog(t, {}), ...QUIET, ...OPTIONS.overload }
+  const options = { catalog: await writeCatalog(t, {}), ...QUIET, ...OPTIONS[name] }
   const guard = createLoadGuard()
   const service = await createService(options, { guard, build: { version: '1.0.0', node: '24.0.0' } })
   t.teardown(async () => await service.close())
-  return (await service.admin?.inject('/metrics'))?.body ?? ''
+  return async (path: string) => await service.admin?.inject(path)
 }
 
 /** What is special about the rest. */
@@ -87,11 +88,20 @@ const CHECKS: { readonly [name in Name]?: Check } = {
       }
     }
   },
+  async metrics (t, _app, copy) {
+    const read = await startWithAdmin(t, copy, 'metrics')
+    t.equal((await read('/metrics'))?.statusCode, 404)
+    t.equal((await read('/readyz'))?.statusCode, 200)
+    const page = (await read('/'))?.body
+    t.match(page, '<h1 class="good">Ready</h1>')
+    t.notMatch(page, /\/metrics|Requests now/)
+  },
   async overload (t, _app, copy) {
     const unknown = (option: string) => new RegExp(`${option} is not an option of createApp`)
     await t.rejects(copy.start(t, {}), unknown('overload'))
     await t.rejects(copy.start(t, {}, { ...OPTIONS.overload, maxRequests: 1 }), unknown('maxRequests'))
-    const metrics = await readMetrics(t, copy)
+    const read = await startWithAdmin(t, copy, 'overload')
+    const metrics = (await read('/metrics'))?.body
     t.match(metrics, /^trivet_open_streams 0$/m)
     t.notMatch(metrics, /^trivet_(?:requests_limit|shed_requests)/m)
   },

@@ -4,14 +4,13 @@ import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import type { Reloads } from '../catalog/folder/live/live-catalog.ts'
 import { createAdminApp } from '../edges/admin/admin-app.ts'
 import type { Readiness, ServicePart } from '../edges/http/readiness.ts'
-import type { Metrics } from '../features/metrics/metrics.ts'
 import type { ServedTasks } from '../request/pipeline/served-tasks.ts'
-import type { ServedAdmin, ServedAudit, WorkerReports } from './features.ts'
+import type { ServedAdmin, ServedAudit, ServedMetrics, WorkerReports } from './features.ts'
 import type { Workers } from './own-process.ts'
 import type { OpenedState } from './state.ts'
 
 interface AdminDependencies {
-  readonly metrics: Metrics
+  readonly metrics: ServedMetrics | undefined
   readonly readiness: Readiness
   readonly tasks: ServedTasks | undefined
   readonly token: string | undefined
@@ -28,7 +27,7 @@ export function openAdminApp (
   { log, live }: OpenedState, { metrics, readiness, tasks, audit, workers, ...options }: AdminDependencies
 ): ServedAdmin {
   const reports: WorkerReports = {
-    metrics: async () => await metrics.values(),
+    metrics: async () => await metrics?.values() ?? [],
     async health () {
       const parts = [...await readiness.parts(), describeCatalog(live.catalog.current, live.reloads)]
       return { ready: parts.every(({ ready }) => ready), parts }
@@ -36,7 +35,7 @@ export function openAdminApp (
   }
   const admin = createAdminApp({
     log,
-    metrics: { contentType: metrics.contentType, text: workers?.metrics ?? metrics.text },
+    metrics: metrics && { contentType: metrics.contentType, text: workers?.metrics ?? metrics.text },
     health: workers?.health ?? reports.health,
     tasks: tasks?.operator,
     ...options,

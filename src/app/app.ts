@@ -200,7 +200,7 @@ async function openService (
   })
   const operated = { readiness, tasks, token, version: build?.version ?? '', audit, workers }
   const { admin, reports }: ServedAdmin = {
-    ...metrics && openAdminApp(state, { ...operated, metrics, isTraced: tracer !== undefined })
+    ...build && openAdminApp(state, { ...operated, metrics, isTraced: tracer !== undefined })
   }
   return {
     app,

@@ -7,9 +7,8 @@ import type { UpstreamCompiler } from '../catalog/compiled/upstreams/upstream-de
 import type { LoadObserver } from '../catalog/folder/live/live-catalog.ts'
 import type { GuardsDependencies, LoadShedding } from '../edges/http/guards.ts'
 import type { HealthReport } from '../edges/http/readiness.ts'
-import type { MetricValues } from '../features/metrics/added-metrics.ts'
 import type { Authenticator } from '../platform/access/authentication.ts'
-import type { CallLimiter } from '../platform/limits/call-limiter.ts'
+import type { CallLimiter, LimitHit } from '../platform/limits/call-limiter.ts'
 import type { OpenStreams } from '../platform/limits/open-streams.ts'
 import type { Sealer } from '../platform/store/sealing/sealer.ts'
 import type { Observer } from '../request/pipeline/observer.ts'
@@ -69,9 +68,24 @@ export interface ServedAudit {
   reopen (): void
 }
 
+export interface ServedMetrics {
+  /** Measures the requests. */
+  readonly observer: Observer
+  /** Counts a handle that a tool has created. */
+  countHandle (): void
+  /** Counts a call that a limit has refused. */
+  countLimitHit (hit: LimitHit): void
+  readonly contentType: string
+  /** The metrics in the text format of Prometheus. */
+  text (): Promise<string>
+  /** The metrics as values, which can be added to those of other workers. */
+  values (): Promise<readonly object[]>
+}
+
 /** What a worker says to the others. */
 export interface WorkerReports {
-  metrics (): Promise<MetricValues>
+  /** The values of its metrics. */
+  metrics (): Promise<readonly object[]>
   health (): Promise<HealthReport>
 }
 

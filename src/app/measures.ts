@@ -1,6 +1,5 @@
 // Opens what measures requests and limits them.
 
-import type { Snapshot } from '../catalog/compiled/snapshot.ts'
 import { CheckedPart } from '../edges/http/readiness.ts'
 import { createCallLimiter, type DefaultRates } from '../platform/limits/call-limiter.ts'
 import { readCallLimits } from '../platform/limits/call-limits.ts'
@@ -11,7 +10,8 @@ import { Lifetimes } from '../request/pipeline/lifetimes.ts'
 import type { DescribeCall } from '../request/pipeline/observer.ts'
 import type { RequestTracer } from '../request/pipeline/request-tracer.ts'
 import type { ServedTasks } from '../request/pipeline/served-tasks.ts'
-import type { ServedShedding } from './features.ts'
+import type { ServedMetrics, ServedShedding } from './features.ts'
+import { openMetrics } from './metrics.ts'
 import { openShedding } from './overload.ts'
 import type { ProcessFacts } from './own-process.ts'
 import type { OpenedState } from './state.ts'
@@ -25,26 +25,16 @@ export type OpenedMeasures = Awaited<ReturnType<typeof openMeasures>>
 export async function openMeasures (
   state: OpenedState, facts: ProcessFacts, tasks: ServedTasks | undefined
 ) {
-  const { build, isForAuthor } = facts
-  const { config, log, backend: { store, broadcast, callCounter }, live, upstreams } = state
+  const { config, log, backend: { store, callCounter }, live } = state
   const lifetimes = new Lifetimes()
   const openStreams = new OpenStreams(config.maxStreams)
   const { shedding }: { readonly shedding?: ServedShedding } = {
     shedding: openShedding(state, facts, () => lifetimes.pending)
   }
   const storePart = new CheckedPart('state store', createStoreCheck(store, { log }))
-  // Imported only when the service has an admin address: the library takes time to load.
-  const metrics = build && (await import('../features/metrics/metrics.ts')).createMetrics({
-    build,
-    openStreams: () => openStreams.size,
-    shedding,
-    isStoreReady: async () => (await storePart.check()).ready,
-    tasks,
-    isBroadcastReady: () => broadcast.isConnected,
-    upstreamCalls: () => upstreams?.running ?? {},
-    catalog: () => ({ ...toFacts(live.catalog.current), reloads: live.reloads })
-  })
-  if (metrics !== undefined && upstreams !== undefined) upstreams.onCall = metrics.observeUpstreamCall
+  const { metrics }: { readonly metrics?: ServedMetrics | undefined } = {
+    metrics: await openMetrics(state, facts, { openStreams, shedding, storePart, tasks })
+  }
   const limits = readCallLimits({
     calls: config.maxCallsPerCaller === NO_RATE ? undefined : config.maxCallsPerCaller,
     running: config.maxRunningPerCaller,
@@ -58,7 +48,7 @@ export async function openMeasures (
     isShown: () => SHOWING_LEVELS.has(log.level),
     readSecrets: () => live.catalog.current.settings.secrets
   }
-  const details: { readonly describeCall?: DescribeCall } = isForAuthor !== true
+  const details: { readonly describeCall?: DescribeCall } = facts.isForAuthor !== true
     ? {}
     : {
         describeCall: (await import('../features/audit/call-details.ts')).createCallDetails(visibility)
@@ -77,15 +67,4 @@ function toDefaultRates ({ config, clock }: OpenedState): DefaultRates | undefin
     calls: { calls: config.callsPerMinute, perMs },
     requests: { calls: config.requestsPerMinute, perMs }
   }
-}
-
-function toFacts ({ version, primitives: { tools, prompts, listed, templates, skills } }: Snapshot) {
-  const sizes = {
-    tool: tools.length,
-    prompt: prompts.length,
-    resource: listed.length,
-    resource_template: templates.length,
-    skill: skills.length
-  }
-  return { version, sizes }
 }

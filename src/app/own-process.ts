@@ -4,13 +4,13 @@ import type { Clock } from '../base/time.ts'
 import type { LoadGuard } from '../catalog/compiled/load-guard.ts'
 import type { HealthReport } from '../edges/http/readiness.ts'
 import type { ServiceLog } from '../ops/log/log.ts'
-import type { MetricSources } from '../features/metrics/metrics.ts'
 import type { MemoryLimits } from '../features/overload/pressure.ts'
 import type { Observer } from '../request/pipeline/observer.ts'
 import type { OpenTransport } from '../features/upstreams/upstreams.ts'
 import type { AuthorPage } from './features.ts'
 
-export type Build = MetricSources['build']
+/** The versions of the service and of Node. */
+export interface Build { readonly version: string, readonly node: string }
 
 /** All workers of the service, as one of them sees them. */
 export interface Workers {

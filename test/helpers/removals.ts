@@ -44,6 +44,16 @@ export const REMOVALS = {
       'main.ts': [linesWith('openTraceSink', 'const readVersion')]
     }
   },
+  metrics: {
+    paths: ['features/metrics', 'app/metrics.ts'],
+    cuts: {
+      'app/measures.ts': [linesWith('openMetrics')],
+      'programs/process/worker-group.ts': [
+        /^ {2}async #addMetrics[^]*?\n {2}\}\n\n/m, /\nfunction isMetricValues[^]*?\n\}\n/,
+        linesWith('AddedMetrics', '#addMetrics'), /this\.#metrics.*(?= \})/
+      ]
+    }
+  },
   overload: {
     paths: ['features/overload', 'app/overload.ts', 'programs/process/memory.ts'],
     cuts: {

@@ -37,7 +37,8 @@ interface AdminAppDependencies {
   readonly log: FastifyBaseLogger
   /** Checks every part. */
   health (): Promise<HealthReport>
-  readonly metrics: { readonly contentType: string, text (): Promise<string> }
+  /** Absent if the service does not measure itself. */
+  readonly metrics: { readonly contentType: string, text (): Promise<string> } | undefined
   /** Absent if the service has no tasks. */
   readonly tasks: OperatedTasks | undefined
   /** The token that changes tasks. If it is set, reading tasks needs it too. */
@@ -82,9 +83,11 @@ export function createAdminApp (dependencies: AdminAppDependencies): FastifyInst
     const report = await health()
     return reply.code(report.ready ? 200 : 503).send(report)
   })
-  app.get('/metrics', options, async (_, reply) => {
-    return reply.header('content-type', metrics.contentType).send(await metrics.text())
-  })
+  if (metrics !== undefined) {
+    app.get('/metrics', options, async (_, reply) => {
+      return reply.header('content-type', metrics.contentType).send(await metrics.text())
+    })
+  }
   app.register(async (guarded) => {
     guardTasks(guarded, dependencies)
     registerStatus(guarded, dependencies)

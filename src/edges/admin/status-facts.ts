@@ -9,7 +9,7 @@ import type { ListedTask, StatusFacts } from './status-page.ts'
 
 interface StatusSources {
   health (): Promise<HealthReport>
-  readonly metrics: { text (): Promise<string> }
+  readonly metrics: { text (): Promise<string> } | undefined
   readonly tasks: Pick<OperatedTasks, 'list'> | undefined
   /** Whether requests are traced. */
   readonly isTraced: boolean
@@ -33,7 +33,7 @@ export async function readStatus (
     problems.push(`${subject} cannot be read: ${messageOf(error)}`)
   }
   const [report, text] = await Promise.all([
-    health().catch(note('The health')), metrics.text().catch(note('Metrics'))
+    health().catch(note('The health')), metrics?.text().catch(note('Metrics'))
   ])
   const samples = readSamples(text ?? '')
   const hasStuck = (sumOf(samples, 'trivet_tasks_stuck') ?? 0) > 0
@@ -44,6 +44,7 @@ export async function readStatus (
     readAtMs: clock.now(),
     report: report ?? { ready: false, parts: [] },
     samples,
+    isMeasured: metrics !== undefined,
     problems,
     stuckTasks: mayList ? stuckTasks : undefined,
     isTraced,

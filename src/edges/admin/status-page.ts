@@ -15,6 +15,8 @@ export interface StatusFacts {
   readonly readAtMs: number
   readonly report: HealthReport
   readonly samples: readonly Sample[]
+  /** Whether the service has metrics. */
+  readonly isMeasured: boolean
   /** Why metrics or tasks cannot be read. */
   readonly problems: readonly string[]
   /** Due tasks that no replica runs. `undefined` if the reader may not see tasks. */
@@ -26,7 +28,7 @@ export interface StatusFacts {
 const DATE_LENGTH = 'yyyy-mm-ddThh:mm:ss'.length
 
 export function toStatusPage (facts: StatusFacts): string {
-  const { report, samples, isTraced, refreshSeconds } = facts
+  const { report, samples, isMeasured, isTraced, refreshSeconds } = facts
   const heading = report.ready ? html`<h1 class="good">Ready</h1>` : html`<h1 class="bad">Not ready</h1>`
   return toPage({
     title: `Trivet: ${report.ready ? 'ready' : 'not ready'}`,
@@ -37,17 +39,15 @@ ${introduce(facts)}
 <h2>Problems now</h2>
 ${toProblems(facts)}
 ${toParts(report.parts)}
-${toRequests(samples)}
-${toOperations(samples)}
-${toTasks(facts)}
-${toProcess(samples)}
-<h2>Traces</h2>
+${isMeasured ? html`${toRequests(samples)}\n${toOperations(samples)}\n` : html``}${toTasks(facts)}
+${isMeasured ? html`${toProcess(samples)}\n` : html``}<h2>Traces</h2>
 <p>${isTraced ? TRACED : NOT_TRACED}</p>
 <h2>The same for programs</h2>
-<p><a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a>, <a href="/tasks">/tasks</a></p>`
+<p><a href="/readyz">/readyz</a>, ${isMeasured ? METRICS : html``}<a href="/tasks">/tasks</a></p>`
   })
 }
 
+const METRICS = html`<a href="/metrics">/metrics</a>, `
 const TRACED = 'Requests are traced. To find one, search for its id in the program that shows your traces. ' +
   'Lines of the log and tasks have it as traceId.'
 const NOT_TRACED = 'Requests are not traced. TRIVET_OTLP_URL sends traces to a collector.'

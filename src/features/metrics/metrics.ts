@@ -2,7 +2,6 @@
 
 import { collectDefaultMetrics, Counter, Gauge, Registry, type Aggregator } from 'prom-client'
 import type { LimitHit } from '../../platform/limits/call-limiter.ts'
-import type { Observer } from '../../request/pipeline/observer.ts'
 import type { OperatedTasks, ServedTasks } from '../../request/pipeline/served-tasks.ts'
 import type { MetricValues } from './added-metrics.ts'
 import { createRequestMetrics } from './request-metrics.ts'
@@ -13,7 +12,7 @@ interface TaskSource extends Pick<ServedTasks, 'counts'> {
 }
 
 /** Where the values come from. */
-export interface MetricSources {
+interface MetricSources {
   /** The version of the service and of Node. */
   readonly build: { readonly version: string, readonly node: string }
   openStreams (): number
@@ -49,28 +48,12 @@ interface CatalogFacts {
   }
 }
 
-export interface Metrics {
-  /** Measures the requests. */
-  readonly observer: Observer
-  /** Counts a handle that a tool has created. */
-  countHandle (): void
-  /** Counts a call that a limit has refused. */
-  countLimitHit (hit: LimitHit): void
-  /** Measures a call of an upstream that has ended. */
-  observeUpstreamCall (upstream: string, outcome: string, seconds: number): void
-  readonly contentType: string
-  /** The metrics in the text format of Prometheus. */
-  text (): Promise<string>
-  /** The metrics as values, which can be added to those of other workers. */
-  values (): Promise<MetricValues>
-}
-
 /** Gauges with the suffix of a counter. The same numbers, by kind, have names without it. */
 const MISNAMED = [
   'nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'
 ]
 
-export function createMetrics (sources: MetricSources): Metrics {
+export function createMetrics (sources: MetricSources) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
@@ -88,12 +71,12 @@ export function createMetrics (sources: MetricSources): Metrics {
     observeUpstreamCall: createUpstreamMetrics(registry),
     observer: createRequestMetrics(registry),
     countHandle: () => handles.inc(),
-    countLimitHit: ({ limit, isOfAll, isOfTool }) => limitHits.inc({
+    countLimitHit: ({ limit, isOfAll, isOfTool }: LimitHit) => limitHits.inc({
       limit, callers: isOfAll ? 'all' : 'one', tools: isOfTool ? 'one' : 'all'
     }),
     contentType: registry.contentType,
     text: async () => await registry.metrics(),
-    values: async () => await registry.getMetricsAsJSON()
+    values: async (): Promise<MetricValues> => await registry.getMetricsAsJSON()
   }
 }
 

@@ -11,6 +11,7 @@ const FACTS: StatusFacts = {
   readAtMs: 0,
   report: { ready: true, parts: [{ name: 'state store', ready: true }] },
   samples: [],
+  isMeasured: true,
   problems: [],
   stuckTasks: [],
   isTraced: false,
