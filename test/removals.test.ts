@@ -1,7 +1,7 @@
 // Each feature, each edge but http, and each backend can be deleted: its folder, its file in app/, and what
 // test/helpers/removals.ts cuts from others. The rest compiles, and serves what it has.
 
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import type * as Composition from '../src/app/app.ts'
@@ -143,8 +143,22 @@ async function unnamedIn (room: string, { paths, cuts }: Removal): Promise<strin
   return named.filter((path) => !text.includes(`\`${path}`))
 }
 
-const copy = await copyProject(t)
 const removals: ReadonlyArray<[string, Removal]> = Object.entries(REMOVALS)
+
+t.test('each feature, each edge but http, and each backend but memory can be deleted', async (t) => {
+  const floors = ['features', 'edges', 'platform/store/backends']
+  const rooms = await Promise.all(floors.map(async (floor) => {
+    const entries = await readdir(new URL(floor, SRC), { withFileTypes: true })
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${floor}/${name}`)
+  }))
+  const deleted = removals.flatMap(([, { paths }]) => paths)
+  t.strictSame(
+    rooms.flat().filter((room) => !deleted.includes(room)).toSorted(),
+    ['edges/http', 'platform/store/backends/memory']
+  )
+})
+
+const copy = await copyProject(t)
 
 for (const [name, removal] of removals) {
   t.test(`without ${name}, what is left`, async (t) => {

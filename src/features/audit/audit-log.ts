@@ -31,16 +31,8 @@ interface AuditFile {
   close (): Promise<void>
 }
 
-export interface AuditLog extends Omit<AuditFile, 'write'> {
-  readonly observer: ReturnType<typeof createAuditObserver>
-  /** Writes a line about what an operator did, or was refused. */
-  noteOperator (act: object): void
-}
-
 /** Rejects if the file cannot be opened. `undefined` without a path. */
-export async function openAuditLog (
-  path: string | undefined, log: RequestLog
-): Promise<AuditLog | undefined> {
+export async function openAuditLog (path: string | undefined, log: RequestLog) {
   if (path === undefined) return undefined
   try {
     const file = openAuditFile(path, {
@@ -52,7 +44,7 @@ export async function openAuditLog (
     return {
       ...file,
       observer: createAuditObserver(file.write),
-      noteOperator: (act) => file.write(JSON.stringify({ event: 'operator', ...act }).slice(1, -1))
+      noteOperator: (act: object) => file.write(JSON.stringify({ event: 'operator', ...act }).slice(1, -1))
     }
   } catch (cause) {
     const isUnread = cause instanceof Error && 'code' in cause && cause.code === 'ENXIO'
