@@ -11,7 +11,7 @@ const COUNT = 100
 /** The results take at least this, in bytes. */
 const LARGE = 2_000_000
 const MAKE = `
-export const text = () => Array.from({ length: 30_000 }, (_, id) => 'row ' + id + ' ' + 'x'.repeat(90)).join('\\n')
+export const text = () => Array.from({ length: 3000 }, (_, id) => 'row ' + id + ' ' + 'x'.repeat(990)).join('\\n')
 export const rows = () => Array.from({ length: 30_000 }, (_, id) => ({ id, name: 'row ' + id + ' of a table' }))
 export const pause = async () => await new Promise((resolve) => { setTimeout(resolve, 5) })
 `
