@@ -11,7 +11,8 @@ import { StoreUnavailable, type StateStore } from '../../src/platform/store/reco
 export const FAULTS = ['killed-before', 'killed-after', 'lost', 'refused', 'paused'] as const
 export type Fault = typeof FAULTS[number]
 
-const FOREVER = new Promise<never>(() => {})
+/** Never resolves. Each caller has a promise of its own: a shared one would hold all callers in memory. */
+const waitForever = async () => await new Promise<never>(() => {})
 
 export class FaultyStore {
   readonly store: StateStore
@@ -38,12 +39,12 @@ export class FaultyStore {
     await this.#untilAwake()
     if (fault === 'refused' || this.isAway) throw new StoreUnavailable(new Error('refused'))
     if (fault === 'killed-before') this.isDead = true
-    if (this.isDead) return await FOREVER
+    if (this.isDead) return await waitForever()
     const outcome = await work()
     if (fault === 'killed-after') this.isDead = true
     if (fault === 'paused') this.#pausedUntil = clock.now() + this.#pauseMs
     await this.#untilAwake()
-    if (this.isDead) return await FOREVER
+    if (this.isDead) return await waitForever()
     if (fault === 'lost') throw new StoreUnavailable(new Error('the reply was lost'))
     return outcome
   }

@@ -3,6 +3,7 @@
 import { Agent, request as openRequest } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createStaticToken } from '../../../src/platform/access/static-token-file.ts'
 import { FILES } from '../../features/files/file-tools.ts'
@@ -14,6 +15,8 @@ const TRIES = 1000
 /** The machine of the tests is often busy. */
 const TIMEOUT_MS = 120_000
 const SENDERS = 12
+/** Between two of the calls that are served meanwhile. */
+const CALL_PAUSE_MS = 20
 const BODY = Buffer.alloc(800_000, 'x')
 
 interface Refused { readonly url: string, readonly headers: { readonly [name: string]: string } }
@@ -96,7 +99,10 @@ t.test('no refusal is lost', { timeout: TIMEOUT_MS * 4 }, async (t) => {
   const over = new AbortController()
   const types = new Set<string>()
   const others = (async () => {
-    while (!over.signal.aborted) types.add((await call()).result.resultType)
+    while (!over.signal.aborted) {
+      types.add((await call()).result.resultType)
+      await pause(CALL_PAUSE_MS)
+    }
   })()
   const form = { 'content-type': 'multipart/form-data; boundary=x' }
   const refusals: ReadonlyArray<readonly [claim: string, status: number, refused: Refused]> = [
