@@ -8,11 +8,16 @@ import type { Static, FormatSchema } from './type.ts'
 
 const builtChecks = createBuiltChecks(SCOPE)
 const instances = createPair(OWN_FORMATS)
+/** A key is the JSON of a schema, and whether its check shows values. The apps of a process share checks. */
+const checks = new Map<string, JsonSchemaCheck>()
 
 export function checkOf (schema: FormatSchema, showsValues = true): JsonSchemaCheck {
-  const built = builtChecks.get(JSON.stringify(schema))
+  const json = JSON.stringify(schema)
+  const key = `${showsValues} ${json}`
   const compile = (kind: keyof typeof instances) => compileWith(instances[kind]('2020-12'), schema)
-  return createCheck(compile, true, showsValues, schema, built)
+  const check = checks.get(key) ?? createCheck(compile, true, showsValues, schema, builtChecks.get(json))
+  checks.set(key, check)
+  return check
 }
 
 /** Creates a check of outputs of handlers: problems of outputs are logged, and do not quote them. */
