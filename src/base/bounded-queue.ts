@@ -13,13 +13,13 @@ interface BoundedQueueOptions<T> {
   readonly now?: () => number
 }
 
-/** Iterates over the items with the times at which their waits began, the earliest first. */
+/** Iterates over the items in the order of their places, with the times at which their waits began. */
 export class BoundedQueue<T> implements Iterable<readonly [item: T, since: number]> {
   readonly #options: Required<BoundedQueueOptions<T>>
   readonly #waits = new Map<T, number>()
-  /** The latest time at which a wait began. */
-  #latest = -Infinity
   #timer: Timer | undefined
+  /** The start of the wait whose end the timer watches. */
+  #watchedSince = Infinity
 
   constructor (options: BoundedQueueOptions<T>) {
     this.#options = { maxWaitMs: Infinity, onLate () {}, now: clock.monotonic, ...options }
@@ -31,22 +31,18 @@ export class BoundedQueue<T> implements Iterable<readonly [item: T, since: numbe
 
   /**
    * Returns `false`, and adds nothing, if the queue is full.
-   * @param since when the wait began. An item that waits again keeps its place.
+   * @param since when the wait began. An item that waits again gets the last place, and no further time.
    */
   add (item: T, since = this.#options.now()): boolean {
     if (this.size >= this.#options.maxSize) return false
-    const later = since < this.#latest ? [...this].filter(([, startedAt]) => startedAt > since) : []
-    for (const [waiter] of later) this.#waits.delete(waiter)
     this.#waits.set(item, since)
-    for (const [waiter, startedAt] of later) this.#waits.set(waiter, startedAt)
-    this.#latest = Math.max(this.#latest, since)
-    this.#watch()
+    this.#watch(since)
     return true
   }
 
-  /** Removes and returns the first item that may be taken. */
-  take (mayTake: (item: T) => boolean = () => true): T | undefined {
-    for (const [item] of this) if (mayTake(item) && this.delete(item)) return item
+  /** Removes and returns the first item. */
+  take (): T | undefined {
+    for (const [item] of this) if (this.delete(item)) return item
     return undefined
   }
 
@@ -70,27 +66,29 @@ export class BoundedQueue<T> implements Iterable<readonly [item: T, since: numbe
     const { maxWaitMs, onLate, now } = this.#options
     const latest = now() - maxWaitMs + leftMs
     for (const [item, since] of this) {
-      if (since >= latest) return
+      if (since >= latest) continue
       this.delete(item)
       onLate(item)
     }
   }
 
-  /** Watches the oldest item. */
-  #watch (): void {
+  /** Watches the earliest of the waits. */
+  #watch (since: number): void {
     const { maxWaitMs, now } = this.#options
-    const [since] = this.#waits.values()
-    if (this.#timer !== undefined || since === undefined || maxWaitMs === Infinity) return
+    if (since >= this.#watchedSince || maxWaitMs === Infinity) return
+    this.#unwatch()
+    this.#watchedSince = since
     // After the turn of the event loop that reads sockets: a busy process may have an answer already.
     this.#timer = timers.setTimeout(() => setImmediate(() => {
-      this.#timer = undefined
+      this.#unwatch()
       this.dropLate()
-      this.#watch()
+      if (this.size > 0) this.#watch(Math.min(...this.#waits.values()))
     }), Math.max(since + maxWaitMs - now(), 0) + 1)
   }
 
   #unwatch (): void {
     timers.clear(this.#timer)
     this.#timer = undefined
+    this.#watchedSince = Infinity
   }
 }

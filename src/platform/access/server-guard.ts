@@ -51,6 +51,7 @@ export function readRetryAfterMs ({ headers }: Response): number {
 }
 
 interface WaitingRequest {
+  readonly since: number
   readonly holder: HolderState
   readonly start: () => void
   readonly reject: (error: unknown) => void
@@ -117,10 +118,13 @@ export function createServerGuard (options: ServerGuardOptions): ServerGuard {
       asking < partOf(maxAsking, holder) && holder.asking < shareOf(maxAsking, holder)
   }
 
-  /** The requests of trusted holders come first. */
   function takeNext (): WaitingRequest | undefined {
-    return waiting.take(({ holder }) => holder.isTrusted && mayStart(holder)) ??
-      waiting.take(({ holder }) => mayStart(holder))
+    let next: WaitingRequest | undefined
+    for (const [request] of waiting) {
+      if ((next === undefined || isBefore(request, next)) && mayStart(request.holder)) next = request
+    }
+    if (next !== undefined) waiting.delete(next)
+    return next
   }
 
   /** Waiting requests are refused together once the server has failed. */
@@ -189,13 +193,18 @@ export function createServerGuard (options: ServerGuardOptions): ServerGuard {
         if (waiting.size >= partOf(maxWaiting, holder)) throw tooMany()
         return await new Promise((resolve, reject) => {
           const start = () => { run(ask, holder).then(resolve, reject) }
-          waiting.add({ holder, start, reject }, since)
+          waiting.add({ since, holder, start, reject }, since)
         })
       } catch (error) {
         if (!(error instanceof ServerBusy) || now() - since + error.retryAfterMs > patienceMs) throw error
       }
     }
   }
+}
+
+/** The requests of trusted holders come first, then older ones: a request that waits again keeps its age. */
+function isBefore ({ holder, since }: WaitingRequest, next: WaitingRequest): boolean {
+  return holder.isTrusted === next.holder.isTrusted ? since < next.since : holder.isTrusted
 }
 
 /** Returns how many requests of a holder may run. A network without an address is this machine. */

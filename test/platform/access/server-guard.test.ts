@@ -158,6 +158,26 @@ t.test('a server that has too much to do is asked again later, and has not faile
   t.ok(performance.now() - begin >= 99)
 })
 
+t.test('a request that is asked again comes before younger ones that wait', async (t) => {
+  const { guard, pass } = createGuard({ maxAsking: 1 })
+  const begun: string[] = []
+  let refuse = () => {}
+  const first = guard(async () => {
+    begun.push('first')
+    if (begun.length > 1) return 'active'
+    await new Promise<void>((resolve) => { refuse = resolve })
+    throw new ServerBusy('status 429', 20)
+  })
+  pass(1)
+  const second = guard(async () => { begun.push('second') })
+  refuse()
+  await nextTurn()
+  t.strictSame(begun, ['first'], 'both wait')
+  pass(20)
+  await within(Promise.all([first, second]), 'the answers')
+  t.strictSame(begun, ['first', 'first', 'second'])
+})
+
 t.test('a pause that the server asks of one network is no pause for the others', async (t) => {
   const { guard, pass } = createGuard()
   const busy = async () => await Promise.reject(new ServerBusy('status 429', 5001))

@@ -48,9 +48,10 @@ export function gatherTurns<Item> (run: (items: readonly Item[]) => void): (item
 
 /**
  * Runs the items in their order, one statement after the other: those that come meanwhile share the next one.
+ * One that is added again comes after all that wait.
  *
- * @param run answers the items, of which the first has waited for `waitedMs`. The deadline of the items that
- * run is that of the statement. If it rejects, all of them do.
+ * @param run answers the items, of which none has waited longer than `waitedMs`. The deadline of the items
+ * that run is that of the statement. If it rejects, all of them do.
  * @returns what adds an item. @param since when its wait began. Now by default.
  */
 export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
@@ -64,27 +65,27 @@ export function gatherInOrder<Item extends Pick<Waiter<never>, 'reject'>> (
   })
   let isRunning = false
 
-  function take (): Item[] {
+  function take () {
     const items: Item[] = []
-    let bytes = 0
-    for (const [item] of queue) {
+    let [bytes, earliest] = [0, Infinity]
+    for (const [item, since] of queue) {
       bytes += bytesOf(item)
       if (items.length > 0 && (items.length === MAX_ITEMS || bytes > MAX_BYTES)) break
       items.push(item)
       queue.delete(item)
+      earliest = Math.min(earliest, since)
     }
-    return items
+    return { items, waitedMs: clock.monotonic() - earliest }
   }
 
   async function runAll (): Promise<void> {
     for (;;) {
       // A short deadline leaves most of its time for the wait.
       queue.dropLate(Math.min(LEAST_MS, deadlineMs / 3) + LATER_MS)
-      const [[, since] = []] = queue
-      if (since === undefined) break
-      const items = take()
+      if (queue.size === 0) break
+      const { items, waitedMs } = take()
       try {
-        await run(items, clock.monotonic() - since)
+        await run(items, waitedMs)
       } catch (error) {
         for (const { reject } of items) reject(error)
       }

@@ -4,9 +4,17 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import t, { type Test } from 'tap'
+import { timers } from '../../../../../src/base/time.ts'
+import { createCreations } from '../../../../../src/platform/store/backends/postgres/creations.ts'
+import {
+  createRecordStatements
+} from '../../../../../src/platform/store/backends/postgres/record-statements.ts'
+import { toNames } from '../../../../../src/platform/store/backends/postgres/schema/schema.ts'
+import { NAME_HELD } from '../../../../../src/platform/store/backends/postgres/schema/schema-functions.ts'
 import type { StatementRunner } from '../../../../../src/platform/store/backends/postgres/statement.ts'
 import { openPostgresStateStore } from '../../../../../src/platform/store/backends/postgres/state-store.ts'
 import { toValue } from '../../../../helpers/state-value.ts'
+import { VirtualTime } from '../../../../helpers/virtual-time.ts'
 import {
   hasPostgresServer, startPostgresServer, type PostgresServer
 } from '../../../../servers/postgres-server.ts'
@@ -148,3 +156,26 @@ if (hasPostgresServer(t)) {
     await store.close()
   })
 }
+
+t.test('names that somebody holds are tried again after the creations that wait', async (t) => {
+  const time = new VirtualTime(t)
+  const runner: StatementRunner = {
+    async run (_, [, names] = []) {
+      await timers.pause(20)
+      return [names].flat().map((name) => [String(name).startsWith('held') ? NAME_HELD : 1])
+    }
+  }
+  const { create } = createCreations(runner, createRecordStatements(toNames('trivet')))
+  const createAll = async (kind: string, count: number) => await Promise.allSettled(
+    Array.from({ length: count }, async (_, index) => (
+      await create({ owner: 'o', name: `${kind}${index}` }, toValue('x'), LIFETIME, 10_000)
+    ))
+  )
+  const held = createAll('held', 300)
+  await time.during(timers.pause(40), 40)
+  const free = await time.during(createAll('free', 10), 200)
+  t.ok(free.every(({ status }) => status === 'fulfilled'))
+  for (const result of await time.during(held, 2000)) {
+    t.match(result, { reason: { message: 'somebody held a record for 1000 ms' } })
+  }
+})

@@ -123,3 +123,25 @@ t.test('what waits longer than the deadline rejects, and is not run', async (t) 
   await t.rejects(Promise.all(all.slice(0, 100)), { message: 'the statement has failed' })
   t.strictSame(runs, [100])
 })
+
+t.test('what is asked for again comes after all that wait, and keeps its own time', async (t) => {
+  const runs: string[][] = []
+  let again = () => {}
+  const ask = gatherInOrder<Waiter<void> & { readonly name: string }>(async (items, waitedMs) => {
+    runs.push(items.map(({ name }) => name))
+    if (runs.length === 1) again()
+    else if (runs.length === 3) t.ok(waitedMs >= 20_000, `${waitedMs} ms`)
+    await pause(1)
+    for (const { resolve } of items) resolve()
+  }, { deadlineMs: 60_000, bytesOf: () => 200_000 })
+  const add = async (name: string, waitedMs = 0) => await new Promise<void>((resolve, reject) => {
+    ask({ resolve, reject, name }, performance.now() - waitedMs)
+  })
+  const all = [add('first'), add('second')]
+  const answered = new Promise<void>((resolve, reject) => {
+    again = () => { add('held', 20_000).then(resolve, reject) }
+  })
+  await Promise.all([...all, answered])
+  t.strictSame(runs, [['first'], ['second'], ['held']])
+  await t.rejects(add('late', 60_000), { message: 'PostgreSQL did not answer within 60000 ms' })
+})
