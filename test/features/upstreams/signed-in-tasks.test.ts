@@ -91,13 +91,16 @@ t.test('without keep, and after the end of what is kept, the user must call agai
 })
 
 t.test('a client without tasks gets what a later run says', async (t) => {
-  const { url, sign, crm } = await openSignedIn(t, {
-    definition: keeping(true), files: { 'tools/later.ts': later([1200]).replace('required', 'allowed') }
+  const { url, sign, crm, log } = await openSignedIn(t, {
+    definition: keeping(true),
+    files: { 'tools/later.ts': later([1200]).replace('required', 'allowed') },
+    options: { secrets: ['the secret that seals the tasks of this test'] }
   })
   const user = `Bearer ${await sign('alice')}`
   const client = new TaskClient(async (parts) => await post(t, url, parts), { user, capabilities: {} })
   t.equal(textOf({ result: await client.call('later') }), 'alice alice')
   t.equal(new Set(crm.taken).size, 2)
+  t.strictSame(log.lines.filter(({ level }) => level >= 40), [])
 })
 
 t.test('undo calls as the user too', async (t) => {
