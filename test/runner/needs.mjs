@@ -27,12 +27,10 @@ export const NEEDS = {
 
 /**
  * Files with a process of their own. The API of OpenTelemetry takes one provider of a process. Another file
- * counts the timers of its process, one reads stacks, in which this runner would have frames, and one fails
- * now and then after certain other files.
+ * counts the timers of its process, and one reads stacks, in which this runner would have frames.
  */
 const ALONE = [
-  'test/features/tracing/', 'test/platform/store/start-leftovers', 'test/programs/cli/call.test.ts',
-  'test/features/upstreams/signed-in-tasks'
+  'test/features/tracing/', 'test/platform/store/start-leftovers', 'test/programs/cli/call.test.ts'
 ]
 /**
  * What other files with a process of their own have in their source: they set a provider too, or collect all
@@ -42,9 +40,13 @@ const ALONE_BY_TEXT = ['/recorded-spans.ts', '--expose-gc']
 
 /** The longest files begin first, so that nothing long is left over when all else has ended. */
 const LONG = [
-  'test/package', 'test/container', 'test/replicas/chaos', 'test/simulation/', 'test/fuzz/',
-  'test/docs/blocks', 'test/seams/', 'test/removals', 'test/hostile', 'test/workers',
-  'test/edges/console/', 'test/platform/access/one-stranger', 'test/features/upstreams/one-attacker'
+  'test/package', 'test/workers', 'test/docs/blocks', 'test/programs/process/signal-ways', 'test/removals',
+  'test/simulation/', 'test/container', 'test/features/upstreams/one-attacker',
+  'test/platform/access/one-stranger', 'test/replicas/', 'test/edges/console/', 'test/fuzz/', 'test/seams/',
+  'test/hostile', 'test/edges/http/large-bursts', 'test/programs/process/worker-faults',
+  'test/platform/store/start-', 'test/platform/store/backends/redis/state-store',
+  'test/platform/schema/keyword', 'test/deploy/store-', 'test/overload', 'test/signals', 'test/main',
+  'test/hosts/', 'test/ops/tracing/'
 ]
 
 const imports = new Map()
