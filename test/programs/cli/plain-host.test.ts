@@ -30,7 +30,7 @@ const TOOLS = {
     await ctx.sleep(1000); throw new Error('oven is cold') }`],
   kneads: ["task: 'allowed'", `async (_, ctx) => {
     ctx.progress(1, 2, 'mixed'); await ctx.sleep(1000)
-    ctx.progress(2, 2, 'kneaded'); await ctx.sleep(1000); return 'dough' }`],
+    ctx.progress(2, 2, 'kneaded'); await ctx.sleep(2500); return 'dough' }`],
   rests: ["task: 'allowed'", `async (_, ctx) => {
     ctx.progress(1); await ctx.sleep(500); ctx.progress(2, 2, 'in the fridge'); await ctx.sleep(600_000) }`],
   refuses: ["task: 'allowed'", "async (_, ctx) => { await ctx.sleep(1000); throw new ToolError('No.') }"],
