@@ -16,7 +16,7 @@ import { openWorld } from './replicas.ts'
 import { CASES, NOW } from './transition-cases.ts'
 
 // The time limits of tasks would keep the process alive.
-replaceTime({ setTimeout: (callback, ms) => setTimeout(callback, ms).unref() })
+t.teardown(replaceTime({ setTimeout: (callback, ms) => setTimeout(callback, ms).unref() }))
 
 const { signal } = new AbortController()
 const TOKEN = {
