@@ -12,6 +12,7 @@ import { Group } from './processes.mjs'
 const RUNNER = fileURLToPath(new URL('run.mjs', import.meta.url))
 const LOADER = new URL('register.mjs', import.meta.url).href
 const GROUP = fileURLToPath(new URL('group.mjs', import.meta.url))
+const TIME = new URL('../../src/base/time.ts', import.meta.url).href
 const SLEEPER = `import { spawn } from 'node:child_process'
   import { writeFileSync } from 'node:fs'
   const { pid } = spawn('sleep', ['600'], { stdio: 'inherit' })
@@ -34,6 +35,8 @@ const folder = t.testdir({
     console.log(isSecond ? '# { total: 2, pass: 2 }' : 'not ok 1 - late\\n# { total: 2, pass: 1, fail: 1 }')
     process.exit(isSecond ? 0 : 1)`,
   'first.test.ts': `import t from 'tap'
+    import { replaceTime } from '${TIME}'
+    replaceTime({ now: () => 1 })
     const shared = {}
     Object.assign(globalThis, { shared })
     t.teardown(() => { shared.isClosed = true })
@@ -44,7 +47,9 @@ const folder = t.testdir({
       t.equal(shared.starts, 1)
     })`,
   'second.test.ts': `import t from 'tap'
+    import { clock } from '${TIME}'
     const { shared } = globalThis
+    t.ok(clock.now() > 1)
     t.ok(shared.isClosed)
     t.test('follows', async (t) => {
       t.equal(shared.starts, process.env.STARTS === undefined ? 1 : 2)
@@ -175,11 +180,11 @@ t.test('runs the files of a group one after the other, in one process', async (t
   const group = [`--import=${LOADER}`, GROUP, ...toPaths(['first.test.ts', 'second.test.ts'])]
   const { exitCode, output } = await start(group, { TAP: '1' })
   t.match(output, /^ok 1 - \S+first\.test\.ts #[^]*^ok 2 - \S+second\.test\.ts #/m)
-  t.match(output, /^# \{ total: 4, pass: 4 \}$/m)
+  t.match(output, /^# \{ total: 5, pass: 5 \}$/m)
   t.equal(exitCode, 0)
   const failing = await start(group, { TAP: '1', STARTS: '2' })
   t.match(failing.output, /^not ok 2 - \S+second\.test\.ts #/m)
-  t.match(failing.output, /^# \{ total: 4, pass: 3, fail: 1 \}$/m)
+  t.match(failing.output, /^# \{ total: 5, pass: 4, fail: 1 \}$/m)
   t.equal(failing.exitCode, 1)
 })
 
@@ -194,7 +199,7 @@ t.test('counts the files of a process, each for itself', async (t) => {
     results.push(await group.run(file))
   }
   t.match(results, [
-    { passed: 2, failed: 0, output: /first\.test/ }, { passed: 2, failed: 0 }, { passed: 1, failed: 1, output: /not ok 2 - two/ }
+    { passed: 2, failed: 0, output: /first\.test/ }, { passed: 3, failed: 0 }, { passed: 1, failed: 1, output: /not ok 2 - two/ }
   ])
   t.notMatch(results[2]?.output, 'first.test', 'the output is that of the file')
   t.strictSame([group.isFull, await group.end()], [false, []])
