@@ -27,6 +27,9 @@ const SERVERS = [
   }
 ] as const
 
+// Most of the time they wait for the store.
+t.jobs = 2
+
 for (const { name, isThere, start, toUrl } of SERVERS) {
   t.test(`${name} may be away for a second at any moment of the start`, DEADLINE, async (t) => {
     if (!isThere(t)) return

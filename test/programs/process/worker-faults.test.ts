@@ -37,6 +37,9 @@ async function get (agent: Agent, url: string): Promise<{ status: number | undef
   })
 }
 
+// Most of the time they wait: for a drain, an answer that does not come, the next start.
+t.jobs = 3
+
 if (hasRedisServer(t)) {
   const redis = await startRedisServer(t)
   let services = 0
