@@ -86,6 +86,9 @@ t.test('files and modules have the types that the package exports', { timeout: 3
   t.strictSame(compiled.split('\n'), [''])
 })
 
+// Each page has a folder and services of its own. The commands wait for each other only within a page.
+t.jobs = 3
+
 for (const page of pages) {
   const own = ofRule('file', 'commands', 'transcript').filter((block) => block.page === page.name)
   if (own.length === 0) continue
