@@ -1,5 +1,5 @@
 // Each feature, each edge but http, and each backend can be deleted: its folder, its file in app/, and what
-// test/helpers/removals.ts cuts from others. The rest compiles, and serves what it has.
+// test/helpers/removals.ts cuts from others. The rest compiles, serves what it has, and passes its own tests.
 
 import { readdir, readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
@@ -8,6 +8,7 @@ import type * as Composition from '../src/app/app.ts'
 import { createLoadGuard } from '../src/catalog/compiled/load-guard.ts'
 import { toolModule, writeCatalog, type Files } from './helpers/catalog-folder.ts'
 import { copyProject, type ProjectCopy } from './helpers/project-copy.ts'
+import { EVERYTHING, listNeighbourTests, listTestsOfTheRest } from './helpers/neighbours.ts'
 import { QUIET } from './helpers/quiet-options.ts'
 import { REMOVALS, type Removal } from './helpers/removals.ts'
 import { send, type Message } from './helpers/request.ts'
@@ -143,6 +144,17 @@ async function unnamedIn (room: string, { paths, cuts }: Removal): Promise<strin
   return named.filter((path) => !text.includes(`\`${path}`))
 }
 
+/** Runs tests in the copy. Each file is an assertion of this test, with its failures. */
+async function runTests (t: Test, files: readonly string[]): Promise<void> {
+  const report = await copy.runTests(files)
+  const counts = /^# \{ total: (\d+), pass: (\d+)/m.exec(report)
+  const failures = report.match(/^ *not ok .*$/gm) ?? []
+  for (const file of files) {
+    t.ok(new RegExp(`^ok \\d+ - ${file} #`, 'm').test(report), `passes ${file}`, { failures })
+  }
+  t.equal(counts?.[1], counts?.[2], `${counts?.[2]} assertions`)
+}
+
 const removals: ReadonlyArray<[string, Removal]> = Object.entries(REMOVALS)
 
 t.test('each feature, each edge but http, and each backend but memory can be deleted', async (t) => {
@@ -188,5 +200,12 @@ for (const [name, removal] of removals) {
     const read = await send(app, { method: 'resources/read', params: { uri: 'file:///notes.txt' } })
     t.equal(read.response.result.contents[0].text, 'Some notes.\n')
     await CHECKS[name as Name]?.(t, app, copy)
+    await runTests(t, listNeighbourTests(name as Name))
   })
 }
+
+t.test('without any of them, what is left compiles and passes its own tests', async (t) => {
+  await copy.remove(EVERYTHING)
+  t.equal(await copy.buildChanges('everything', EVERYTHING), '')
+  await runTests(t, listTestsOfTheRest())
+})
