@@ -24,6 +24,12 @@ export class TaskDeferred extends RequestCancelled {}
  */
 export function pauseForOthers (leaseMs: number): number { return leaseMs * (1 + random.number()) / 4 }
 
+/** Returns when a task is due again: without a time, when another replica has had the time to take it. */
+export function deferralAfter (retryAfterSeconds: number | undefined, leaseMs: number): Deferral {
+  if (retryAfterSeconds === undefined) return { inMs: pauseForOthers(leaseMs) }
+  return { inMs: retryAfterSeconds * 1000, pause: 'limit' }
+}
+
 /** Ignores a record that a newer release has written: it has begun the next run. Rethrows other errors. */
 export function ignoreNotReadable (error: unknown): undefined {
   if (!(error instanceof TaskNotReadable)) throw error

@@ -11,9 +11,7 @@ import type { Outlet } from '../../../request/pipeline/caller.ts'
 import { HandlerTimeout, ServiceClosing, type Lifetime } from '../../../request/pipeline/lifetime.ts'
 import type { MessageSink } from '../../../platform/store/changes/message-sink.ts'
 import { TaskJournal, type JournalOwner } from '../journal/journal.ts'
-import {
-  findOutageDeferral, ignoreNotReadable, pauseForOthers, TaskDeferred, TaskLost
-} from './no-outcome.ts'
+import { deferralAfter, findOutageDeferral, TaskDeferred, TaskLost, ignoreNotReadable } from './no-outcome.ts'
 import { MAX_QUESTIONS } from '../machine/questions.ts'
 import { RunProgress } from './run-progress.ts'
 import { endOfRun, type TaskRecord } from '../records/record.ts'
@@ -188,9 +186,7 @@ export class TaskRun implements Outlet, JournalOwner {
 
   /** Returns the error for a run that a limit refuses for now, or without a time for another replica. */
   toDeferral (retryAfterSeconds?: number): Error {
-    this.#deferral = retryAfterSeconds === undefined
-      ? { inMs: pauseForOthers(this.#dependencies.leaseMs) }
-      : { inMs: retryAfterSeconds * 1000, pause: 'limit' }
+    this.#deferral = deferralAfter(retryAfterSeconds, this.#dependencies.leaseMs)
     return new TaskDeferred()
   }
 
