@@ -2,7 +2,9 @@
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod, copyFile, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -194,6 +196,15 @@ t.test('installed in an empty folder', { timeout: 600_000 }, async (t) => {
   })
 
   const shop = join(folder, 'shop')
+  await t.test('a store whose compiled part is missing is named, with what to do', async (t) => {
+    const [part, hidden] = [join(folder, 'node_modules/@lmdb'), join(folder, 'lmdb')]
+    await rename(part, hidden)
+    const failed = await run('npx', ['trivet', 'serve'], shop)
+      .catch((error: { stderr: string }) => error.stderr)
+    t.match(failed, /TRIVET_STATE_URL: file:\S+ needs the package lmdb and .* or name another store/)
+    await rename(hidden, part)
+  })
+
   await mkdir(join(shop, 'node_modules'))
   await symlink(join(ROOT, 'node_modules/@types'), join(shop, 'node_modules/@types'))
   // The compiler that init names, and the release before it.

@@ -5,5 +5,12 @@ export const lmdbBackend: Backend = {
   form: 'file:PATH',
   rest: /^.+$/,
   isShared: false,
-  open: async (url, options) => await (await import('./open.ts')).openLmdbBackend(url, options)
+  async open (url, options) {
+    const { openLmdbBackend } = await import('./open.ts').catch((cause: unknown) => {
+      const advice = 'Install the packages with their optional ones, or name another store'
+      throw new Error(`TRIVET_STATE_URL: ${url} needs the package lmdb and its compiled part for this ` +
+        `platform, and Node cannot load them. ${advice}`, { cause })
+    })
+    return await openLmdbBackend(url, options)
+  }
 }
