@@ -6,7 +6,7 @@ import t from 'tap'
 import { hasChromium } from '../../browser/chromium.ts'
 import { checkViews } from '../../browser/views.ts'
 import { toolModule, writeInPlace } from '../../helpers/catalog-folder.ts'
-import { activityOf, openConsole, selectKey, untilStatus } from './open-console.ts'
+import { activityOf, openConsole, selectKey, startConsole, untilStatus } from './open-console.ts'
 
 /** A picture of one pixel, and a sound without samples. */
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5' +
@@ -75,9 +75,11 @@ export default defineTool({
 const SLOW = { timeout: 240_000 }
 const CALLER = ['--subject', 'ann', '--scopes', 'notes:read']
 
+const started = await startConsole(t, { files: FILES, args: CALLER })
+
 t.test('another caller sees another list, and may be anybody', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page, problems } = await openConsole(t, { files: FILES, args: CALLER })
+  const { page, problems } = await openConsole(t, started)
   const [main, activity] = [page.getByRole('main'), activityOf(page)]
   const catalog = page.getByRole('navigation', { name: 'Catalog' })
   t.match(await page.locator('.caller summary').innerText(), 'ann, notes:read')
@@ -119,7 +121,7 @@ t.test('another caller sees another list, and may be anybody', SLOW, async (t) =
 
 t.test('a refusal names the scopes, and one click calls with them', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page } = await openConsole(t, { files: FILES, args: CALLER })
+  const { page } = await openConsole(t, started)
   const [main, activity] = [page.getByRole('main'), activityOf(page)]
   await selectKey(page, 'tool:refund')
   await main.getByRole('button', { name: 'Call', exact: true }).click()
@@ -134,7 +136,7 @@ t.test('a refusal names the scopes, and one click calls with them', SLOW, async 
 
 t.test('a task is followed, asks, and ends', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page, problems } = await openConsole(t, { files: FILES, args: CALLER })
+  const { page, problems } = await openConsole(t, started)
   const activity = activityOf(page)
   await selectKey(page, 'tool:report')
   await page.getByRole('main').getByRole('button', { name: 'Call', exact: true }).click()
@@ -160,7 +162,7 @@ t.test('a task is followed, asks, and ends', SLOW, async (t) => {
 
 t.test('a task is cancelled', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page } = await openConsole(t, { files: FILES, args: CALLER })
+  const { page } = await openConsole(t, started)
   await selectKey(page, 'tool:report')
   await page.getByRole('main').getByRole('button', { name: 'Call', exact: true }).click()
   await untilStatus(page, /^asks you/)
@@ -178,7 +180,7 @@ t.test('a task is cancelled', SLOW, async (t) => {
 
 t.test('without tasks and questions the host says so to the service', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page } = await openConsole(t, { files: FILES, args: CALLER })
+  const { page } = await openConsole(t, started)
   await page.locator('.caller summary').click()
   await page.getByLabel(/^Tasks/).uncheck()
   await page.keyboard.press('Escape')
@@ -191,7 +193,7 @@ t.test('without tasks and questions the host says so to the service', SLOW, asyn
 
 t.test('a link is shown before it is opened, and may be refused', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page, problems } = await openConsole(t, { files: FILES, args: CALLER })
+  const { page, problems } = await openConsole(t, started)
   const activity = activityOf(page)
   await selectKey(page, 'tool:consent')
   await page.keyboard.press('Control+Enter')
@@ -206,7 +208,7 @@ t.test('a link is shown before it is opened, and may be refused', SLOW, async (t
 
 t.test('the person answers for the model', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page } = await openConsole(t, { files: FILES, args: CALLER })
+  const { page } = await openConsole(t, started)
   const activity = activityOf(page)
   await selectKey(page, 'tool:poem')
   await page.keyboard.press('Control+Enter')
@@ -226,7 +228,7 @@ t.test('the person answers for the model', SLOW, async (t) => {
 
 t.test('content of every kind is shown, and a link is read', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page, problems } = await openConsole(t, { files: FILES, args: CALLER })
+  const { page, problems } = await openConsole(t, started)
   const activity = activityOf(page)
   await selectKey(page, 'tool:media')
   await page.getByRole('main').getByRole('button', { name: 'Call', exact: true }).click()
@@ -242,7 +244,7 @@ t.test('content of every kind is shown, and a link is read', SLOW, async (t) => 
 
 t.test('an error of a tool is plain to see', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page } = await openConsole(t, { files: FILES, args: CALLER })
+  const { page } = await openConsole(t, started)
   await selectKey(page, 'tool:broken')
   await page.getByRole('main').getByRole('button', { name: 'Call', exact: true }).click()
   await untilStatus(page, /^tool error/)
@@ -252,7 +254,7 @@ t.test('an error of a tool is plain to see', SLOW, async (t) => {
 
 t.test('an internal error says where its cause is', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page } = await openConsole(t, { files: FILES, args: CALLER })
+  const { page } = await openConsole(t, started)
   for (const tool of ['thrower', 'failed_task']) {
     await selectKey(page, `tool:${tool}`)
     await page.getByRole('main').getByRole('heading', { name: tool, level: 2 }).waitFor()

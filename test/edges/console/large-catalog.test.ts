@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type { Page } from 'playwright-core'
 import { hasChromium } from '../../browser/chromium.ts'
 import { checkViews } from '../../browser/views.ts'
-import { activityOf, openConsole, selectKey, untilStatus } from './open-console.ts'
+import { activityOf, openConsole, selectKey, startConsole, untilStatus } from './open-console.ts'
 
 const TOOLS = 500
 const PER_FILE = 50
@@ -92,9 +92,11 @@ async function measureLoad (page: Page): Promise<number> {
   })`))
 }
 
+const started = await startConsole(t, { files: FILES })
+
 t.test('500 tools are listed, and filtered as one types', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page, url, problems } = await openConsole(t, { files: FILES })
+  const { page, url, problems } = await openConsole(t, started)
   const catalog = page.getByRole('navigation', { name: 'Catalog' })
   await page.goto('about:blank')
   const session = await page.context().newCDPSession(page)
@@ -126,7 +128,7 @@ t.test('500 tools are listed, and filtered as one types', SLOW, async (t) => {
 
 t.test('a form of 100 fields renders only the field that changes', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page } = await openConsole(t, { files: FILES })
+  const { page } = await openConsole(t, started)
   await selectKey(page, 'tool:wide')
   const field = page.getByLabel('field99')
   await field.waitFor()
@@ -146,7 +148,7 @@ t.test('a form of 100 fields renders only the field that changes', SLOW, async (
 
 t.test('every kind of field has a control, whose value is sent', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page, problems } = await openConsole(t, { files: FILES })
+  const { page, problems } = await openConsole(t, started)
   await selectKey(page, 'tool:kinds')
   await fillKinds(page)
   await checkViews(t, page, 'console-kinds')

@@ -11,12 +11,15 @@ import { startService } from '../../helpers/service.ts'
 
 const BOOKSHOP = fileURLToPath(new URL('../../../catalog', import.meta.url))
 
-export interface OpenedConsole {
-  readonly page: Page
+export interface StartedConsole {
   /** The URL of the page. */
   readonly url: string
   /** The folder of the catalog. */
   readonly root: string
+}
+
+export interface OpenedConsole extends StartedConsole {
+  readonly page: Page
   /** What the browser has complained of. */
   readonly problems: readonly string[]
 }
@@ -28,15 +31,22 @@ interface ConsoleOptions {
   readonly env?: { readonly [variable: string]: string }
 }
 
-/** Starts `trivet dev`, and opens its console. */
-export async function openConsole (
+/** Starts `trivet dev`. Tests that do not change the catalog may share it. */
+export async function startConsole (
   t: Test, { files, args = [], env = {} }: ConsoleOptions = {}
-): Promise<OpenedConsole> {
+): Promise<StartedConsole> {
   const root = await makeFolder(t)
   if (files === undefined) await cp(BOOKSHOP, root, { recursive: true })
   for (const [path, contents] of Object.entries(files ?? {})) await writeInPlace(root, path, contents)
   const { url: endpoint } = await startService(t, env, { args: ['dev', root, ...args] })
-  const url = new URL('/', endpoint).href
+  return { url: new URL('/', endpoint).href, root }
+}
+
+/** Opens the console that was started, or else one of its own. */
+export async function openConsole (
+  t: Test, options: ConsoleOptions | StartedConsole = {}
+): Promise<OpenedConsole> {
+  const { url, root } = 'url' in options ? options : await startConsole(t, options)
   const page = await openPage(t)
   const problems: string[] = []
   page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()) })

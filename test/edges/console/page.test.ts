@@ -9,7 +9,7 @@ import t from 'tap'
 import { hasChromium } from '../../browser/chromium.ts'
 import { checkViews } from '../../browser/views.ts'
 import { writeInPlace } from '../../helpers/catalog-folder.ts'
-import { activityOf, beginBasket, openConsole, selectKey, untilStatus } from './open-console.ts'
+import { activityOf, beginBasket, openConsole, selectKey, startConsole, untilStatus } from './open-console.ts'
 
 const DIST = fileURLToPath(new URL('../../../dist/console', import.meta.url))
 
@@ -22,6 +22,8 @@ const SMALL_TARGETS = `[...document.querySelectorAll('button:not(.skip), input, 
 
 const SLOW = { timeout: 240_000 }
 
+const started = await startConsole(t)
+
 t.test('the files of the page stay small', async (t) => {
   const names = await readdir(DIST)
   const sizes = await Promise.all(names.map(async (name) => (await stat(join(DIST, name))).size))
@@ -32,7 +34,7 @@ t.test('the files of the page stay small', async (t) => {
 
 t.test('a tool is found, called and called again', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page, problems } = await openConsole(t)
+  const { page, problems } = await openConsole(t, started)
   const catalog = page.getByRole('navigation', { name: 'Catalog' })
   await checkViews(t, page, 'console-start')
   await page.setViewportSize({ width: 1280, height: 844 })
@@ -85,7 +87,7 @@ t.test('a tool is found, called and called again', SLOW, async (t) => {
 
 t.test('nested arguments are filled in, and one travels in a header too', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page, problems } = await openConsole(t)
+  const { page, problems } = await openConsole(t, started)
   await selectKey(page, 'tool:quote_shipping')
   const [main, activity] = [page.getByRole('main'), activityOf(page)]
   await main.getByLabel('region').selectOption('eu')
@@ -103,7 +105,7 @@ t.test('nested arguments are filled in, and one travels in a header too', SLOW, 
 
 t.test('the curl command does what the page did', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page } = await openConsole(t)
+  const { page } = await openConsole(t, started)
   await selectKey(page, 'tool:search_books')
   await page.getByRole('main').getByLabel('query').fill("the whale's tale")
   await page.getByRole('main').getByRole('button', { name: 'Call', exact: true }).click()
@@ -116,7 +118,7 @@ t.test('the curl command does what the page did', SLOW, async (t) => {
 
 t.test('a handle goes into the next form, and a question is answered in place', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page, problems } = await openConsole(t)
+  const { page, problems } = await openConsole(t, started)
   const [main, activity] = [page.getByRole('main'), activityOf(page)]
   await beginBasket(page)
   await main.getByRole('heading', { name: 'Add to a basket' }).waitFor()
@@ -142,7 +144,7 @@ t.test('a handle goes into the next form, and a question is answered in place', 
 
 t.test('arguments of prompts and templates are completed as one types', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page, problems } = await openConsole(t)
+  const { page, problems } = await openConsole(t, started)
   const main = page.getByRole('main')
   await selectKey(page, 'prompt:recommend_a_book')
   await main.getByLabel('mood').pressSequentially('advent')
@@ -167,7 +169,7 @@ t.test('arguments of prompts and templates are completed as one types', SLOW, as
 
 t.test('progress and log lines come while a call runs, and Cancel ends it', SLOW, async (t) => {
   if (!hasChromium(t)) return
-  const { page, problems } = await openConsole(t)
+  const { page, problems } = await openConsole(t, started)
   await selectKey(page, 'tool:build_reading_list')
   const [main, activity] = [page.getByRole('main'), activityOf(page)]
   await main.getByLabel('topic').fill('English')

@@ -80,8 +80,11 @@ async function openConsole (
   }
 }
 
+/** For the tests that change nothing. */
+const plain = await openConsole(t)
+
 t.test('is served at the root, with a policy that lets nothing else in', async (t) => {
-  const { at, service } = await openConsole(t)
+  const { at, service } = plain
   const page = await get(at('/'))
   t.equal(page.status, 200)
   t.match(page.headers, {
@@ -127,7 +130,7 @@ t.test('answers this machine only, and no other page', async (t) => {
 })
 
 t.test('picks callers, whose tokens count at the endpoint', async (t) => {
-  const { call, tokenOf, pick } = await openConsole(t)
+  const { call, tokenOf, pick } = plain
   const ada = { subject: 'ada', clientId: 'desk', scopes: ['books:read'], claims: { tenant: 'a' } }
   const { response } = await call('whoami', await tokenOf(ada))
   t.strictSame(response.result.structuredContent, ada)
@@ -153,9 +156,8 @@ t.test('picks callers, whose tokens count at the endpoint', async (t) => {
 })
 
 t.test('a token dies with its process', async (t) => {
-  const first = await openConsole(t)
-  const second = await openConsole(t)
-  t.equal((await second.call('whoami', await first.tokenOf({ scopes: [] }))).status, 401)
+  const other = await openConsole(t)
+  t.equal((await other.call('whoami', await plain.tokenOf({ scopes: [] }))).status, 401)
 })
 
 t.test('dev --subject --scopes says who calls without a token', async (t) => {
