@@ -25,11 +25,13 @@ export interface TimeSource {
   now (): number
   /** Milliseconds since any moment. Never goes back. */
   monotonic (): number
-  /** Calls back after the time, at the latest after MAX_TIMER_MS. */
+  /** Calls back after the time, which is MAX_TIMER_MS at most. */
   setTimeout (callback: () => void, ms: number): Timer
+  /** Calls back each time, at the latest after MAX_TIMER_MS. */
   setInterval (callback: () => void, ms: number): Timer
   /** Stops a timer of either kind. Does nothing for one that is over. */
   clear (timer: Timer | undefined): void
+  /** Resolves after the time, at the latest after MAX_TIMER_MS. */
   pause (ms: number, options?: PauseOptions): Promise<void>
   /** From 0 to below 1. */
   random (): number
@@ -37,7 +39,7 @@ export interface TimeSource {
   randomUuid (): string
 }
 
-/** The longest timer, 24.8 days, in milliseconds. Node fires a longer one at once. */
+/** The longest timer of Node, 24.8 days, in milliseconds. Node fires a longer one at once. */
 export const MAX_TIMER_MS = 2_147_483_647
 
 const toTimerMs = (ms: number) => Math.min(ms, MAX_TIMER_MS)
@@ -45,7 +47,7 @@ const toTimerMs = (ms: number) => Math.min(ms, MAX_TIMER_MS)
 const SYSTEM: TimeSource = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  setTimeout: (callback, ms) => setTimeout(callback, toTimerMs(ms)),
+  setTimeout: (callback, ms) => setTimeout(callback, ms),
   setInterval: (callback, ms) => setInterval(callback, toTimerMs(ms)),
   // Node stops both kinds with either function, and ignores what it did not make.
   clear: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
@@ -86,8 +88,27 @@ export function createForwardClock (): () => number {
   }
 }
 
+/** Starts a timer of equal parts, which begins again until all of them are over. */
+function startLongTimer (callback: () => void, ms: number): Timer {
+  const parts = Math.ceil(Math.min(ms, Number.MAX_SAFE_INTEGER) / MAX_TIMER_MS)
+  let left = parts
+  const timer = source.setTimeout(() => {
+    if (--left > 0) refreshPart()
+    else callback()
+  }, Math.min(Math.ceil(ms / parts), MAX_TIMER_MS))
+  const refreshPart = timer.refresh.bind(timer)
+  timer.refresh = () => {
+    left = parts
+    return refreshPart()
+  }
+  return timer
+}
+
 export const timers = {
-  setTimeout: (callback: () => void, ms: number): Timer => source.setTimeout(callback, ms),
+  /** Calls back after any time. */
+  setTimeout: (callback: () => void, ms: number): Timer => (
+    ms > MAX_TIMER_MS ? startLongTimer(callback, ms) : source.setTimeout(callback, ms)
+  ),
   setInterval: (callback: () => void, ms: number): Timer => source.setInterval(callback, ms),
   clear: (timer: Timer | undefined): void => source.clear(timer),
   /** Resolves after a time. Rejects when the signal of the options aborts. */

@@ -4,6 +4,10 @@ import { withinDeadline } from '../../src/base/deadline.ts'
 import { pauseAfter, retry } from '../../src/base/retry.ts'
 import { singleFlight } from '../../src/base/single-flight.ts'
 import { clock, random, replaceTime, timers } from '../../src/base/time.ts'
+import { within } from '../helpers/deadline.ts'
+import { VirtualTime } from '../helpers/virtual-time.ts'
+
+const DAY_MS = 86_400_000
 
 t.test('every clock, timer and random number comes from the source that a test puts in place', async (t) => {
   const pauses: number[] = []
@@ -19,25 +23,53 @@ t.test('every clock, timer and random number comes from the source that a test p
   t.ok(Math.abs(clock.now() - Date.now()) < 1000)
 })
 
-t.test('a timer that would be longer than those of Node takes 24.8 days, and can be stopped', async (t) => {
-  const ms = 2 ** 31 + 5
+t.test('a timer that is longer than those of Node ends at its own time, and can be stopped', async (t) => {
+  const time = new VirtualTime(t)
+  const startedAt = time.now
+  const ends: Array<[name: string, days: number]> = []
+  const start = (name: string, days: number) => (
+    timers.setTimeout(() => { ends.push([name, (time.now - startedAt) / DAY_MS]) }, days * DAY_MS)
+  )
+  const passDays = async (days: number) => await time.during(timers.pause(days * DAY_MS), days * DAY_MS)
+  const month = start('month', 30).unref()
+  const refreshed = start('refreshed', 30)
+  start('longest', Infinity)
+  timers.clear(start('cleared', 30))
+  const cleared = start('cleared later', 100)
+  await passDays(27)
+  t.equal(refreshed.refresh(), refreshed)
+  await passDays(23)
+  t.strictSame(ends, [['month', 30]])
+  timers.clear(cleared)
+  month.refresh()
+  await passDays(100)
+  t.strictSame(ends, [['month', 30], ['refreshed', 57], ['month', 80]])
+})
+
+t.test('a timer of Node begins again in its own callback', async (t) => {
+  let calls = 0
+  await within(new Promise<void>((resolve) => {
+    const timer = timers.setTimeout(() => {
+      if (++calls < 3) timer.refresh()
+      else resolve()
+    }, 1)
+  }), 'the third call')
+  t.equal(calls, 3)
+})
+
+t.test('an interval that is longer than those of Node takes 24.8 days, and can be stopped', (t) => {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   t.teardown(() => mock.timers.reset())
   let calls = 0
-  const count = () => { calls++ }
-  timers.setTimeout(count, ms).unref()
-  const interval = timers.setInterval(count, Infinity).unref()
-  timers.clear(timers.setTimeout(count, ms))
+  const interval = timers.setInterval(() => { calls++ }, Infinity).unref()
   mock.timers.tick(2 ** 31 - 2)
   t.equal(calls, 0)
   mock.timers.tick(1)
-  t.equal(calls, 2)
+  t.equal(calls, 1)
   timers.clear(interval)
-  timers.setTimeout(count, ms).refresh()
-  mock.timers.tick(2 ** 31 - 2)
-  t.equal(calls, 2)
-  mock.timers.tick(1)
-  t.equal(calls, 3)
+  mock.timers.tick(2 ** 31)
+  t.equal(calls, 1)
+  t.end()
 })
 
 t.test('a pause that would be longer than the timers of Node does not end at once', async (t) => {

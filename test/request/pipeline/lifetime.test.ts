@@ -163,3 +163,14 @@ t.test('a handler that never settles counts as lost ten minutes after its stop',
   await time.during(idle, 600_000)
   t.equal(time.now - begun, 600_000)
 })
+
+t.test('stops a request whose limit is 30 days after 30 days', async (t) => {
+  const time = new VirtualTime(t)
+  const startedAt = time.now
+  const lifetime = new Lifetime()
+  const stopped = new Promise<Error>((resolve) => { lifetime.onStop(resolve) })
+  lifetime.limit(2_592_000_000)
+  lifetime.startClock()
+  t.match(await time.during(stopped, 2_592_000_000), { timeoutMs: 2_592_000_000 })
+  t.equal(time.now - startedAt, 2_592_000_000)
+})
