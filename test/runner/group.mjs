@@ -49,9 +49,10 @@ async function run (path) {
   })
   disableStorages()
   restoreTime()
+  if (counts.total === 0) t.fail(`${path} has no test`)
   return {
     passed: counts.pass,
-    failed: counts.fail,
+    failed: counts.total === 0 ? 1 : counts.fail,
     skipped: counts.skip,
     seconds: (Date.now() - begin) / 1000,
     cpuSeconds: readCpuSeconds() - cpuSeconds,
