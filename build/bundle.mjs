@@ -1,7 +1,7 @@
 // Makes dist/ from what the compiler wrote there: declarations, one module for each entry, the chunks that
 // they share, the page of the console, and the list and the licences of the packages in them.
 
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { build } from 'esbuild'
 import { builtChecks } from './built-checks.mjs'
 import { listBundled } from './bundled.mjs'
@@ -37,6 +37,8 @@ const manifest = JSON.parse(await readFile('package.json', 'utf8'))
 // launch.ts fills it, with the code of files that are gone.
 await rm('.compile-cache', { recursive: true, force: true })
 const external = Object.keys(manifest.dependencies)
+// The first step of `npm run build` writes it.
+const { mtime } = await stat(`${FOLDER}/begin`)
 await rollDeclarations(FOLDER)
 const { metafile } = await build(await joinSmallChunks({
   entryPoints: ['launch', 'main', 'index', 'testing'].map((name) => `src/${name}.ts`),
@@ -58,4 +60,7 @@ const { metafile } = await build(await joinSmallChunks({
 const page = await bundleConsole(`${FOLDER}/console`)
 const packages = await listBundled([...Object.keys(metafile.inputs), ...page])
 await writeLicences(packages, `${FOLDER}/THIRD-PARTY.md`)
-await writeSbom(manifest, packages, `${FOLDER}/sbom.cdx.json`)
+const sbom = `${FOLDER}/sbom.cdx.json`
+await writeSbom(manifest, packages, sbom)
+// A source that was edited since the build began is newer than this file: the tests then build again.
+await utimes(sbom, mtime, mtime)

@@ -7,20 +7,20 @@ import { PROJECT } from './needs.mjs'
 
 const FOLDERS = ['src', 'build']
 const FILES = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']
-/** What the build writes last. */
-const LAST = 'dist/THIRD-PARTY.md'
+/** The build writes it last, and gives it the time at which the build began. */
+const BUILT = 'dist/sbom.cdx.json'
 
 /** A folder changes when a file of it is removed. */
-function listPaths () {
+function listPaths (project) {
   const inside = FOLDERS.flatMap((folder) => [
-    folder, ...readdirSync(join(PROJECT, folder), { recursive: true }).map((path) => join(folder, path))
+    folder, ...readdirSync(join(project, folder), { recursive: true }).map((path) => join(folder, path))
   ])
   return [...inside, ...FILES]
 }
 
-const timeOf = (path) => statSync(join(PROJECT, path)).mtimeMs
-
-export function buildIfStale () {
-  if (existsSync(join(PROJECT, LAST)) && listPaths().every((path) => timeOf(path) < timeOf(LAST))) return
-  execFileSync('npm', ['run', '--silent', 'build'], { cwd: PROJECT, stdio: 'inherit' })
+export function buildIfStale (project = PROJECT) {
+  const timeOf = (path) => statSync(join(project, path)).mtimeMs
+  const isBuilt = existsSync(join(project, BUILT))
+  if (isBuilt && listPaths(project).every((path) => timeOf(path) < timeOf(BUILT))) return
+  execFileSync('npm', ['run', '--silent', 'build'], { cwd: project, stdio: 'inherit' })
 }

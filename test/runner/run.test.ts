@@ -1,12 +1,14 @@
 // The runner of the tests: its last line and its exit code say what passed, failed and broke off.
 
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { existsSync, statSync, utimesSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { until } from '../helpers/deadline.ts'
+import { buildIfStale } from './building.mjs'
 import { Group } from './processes.mjs'
 
 const RUNNER = fileURLToPath(new URL('run.mjs', import.meta.url))
@@ -60,6 +62,9 @@ const folder = t.testdir({
       t.fail('two')
       process.exit(1)
     })`,
+  'empty.test.ts': "import t from 'tap'\nt.comment('no test')",
+  'plain.test.ts': 'export {}',
+  'skipped.test.ts': "import t from 'tap'\nt.test('a part', { skip: 'no server' }, () => {})",
   'late.test.ts': `import t from 'tap'
     t.pass()
     setTimeout(() => { throw new Error('too late') }, 50)`,
@@ -205,6 +210,19 @@ t.test('counts the files of a process, each for itself', async (t) => {
   t.strictSame([group.isFull, await group.end()], [false, []])
 })
 
+t.test('counts a file without a test as failed', async (t) => {
+  const group = openGroup()
+  const results = []
+  for (const file of toPaths(['empty.test.ts', 'first.test.ts', 'plain.test.ts', 'skipped.test.ts'])) {
+    results.push(await group.run(file))
+  }
+  t.match(results, [
+    { passed: 0, failed: 1, output: /not ok \d+ - \S+empty\.test\.ts has no test/ }, { passed: 2, failed: 0 },
+    { passed: 0, failed: 1, output: /not ok \d+ - \S+plain\.test\.ts has no test/ }, { failed: 0, skipped: 1 }
+  ])
+  t.strictSame(await group.end(), [], 'each is counted once')
+})
+
 t.test('tells of a file that ends its process, and of what files leave behind', async (t) => {
   const dead = openGroup()
   t.match(await dead.run(...toPaths(['dies.test.ts']) as [string]), { passed: 0, failed: 1, end: 'SIGKILL' })
@@ -216,6 +234,36 @@ t.test('tells of a file that ends its process, and of what files leave behind', 
   const group = openGroup()
   t.match(await group.run(...toPaths(['late.test.ts']) as [string]), { passed: 1, failed: 0 })
   t.match(await group.end(), [{ failed: 1, output: /too late/ }])
+})
+
+t.test('builds again after an edit since the last build began', async (t) => {
+  const manifest = { scripts: { build: "node -e \"fs.writeFileSync('dist/index.js', '')\"" } }
+  const project = t.testdir({
+    src: { 'a.ts': '' },
+    build: {},
+    dist: { 'sbom.cdx.json': '', 'THIRD-PARTY.md': '' },
+    'package.json': JSON.stringify(manifest),
+    'package-lock.json': '',
+    'tsconfig.json': '',
+    'tsconfig.build.json': ''
+  })
+  const setTime = (path: string, seconds: number) => utimesSync(join(project, path), seconds, seconds)
+  for (const path of ['src', 'src/a.ts', 'build']) setTime(path, 1000)
+  for (const path of await readdir(project)) if (path !== 'dist') setTime(path, 1000)
+  setTime('dist/sbom.cdx.json', 1001)
+  setTime('dist/THIRD-PARTY.md', 1020)
+  buildIfStale(project)
+  t.notOk(existsSync(join(project, 'dist/index.js')), 'not without an edit')
+  setTime('src/a.ts', 1010)
+  buildIfStale(project)
+  t.ok(existsSync(join(project, 'dist/index.js')))
+})
+
+t.test('the build gives its last file the time at which it began', async (t) => {
+  const dist = fileURLToPath(new URL('../../dist', import.meta.url))
+  const files = (await readdir(dist, { recursive: true })).filter((file) => file !== 'sbom.cdx.json')
+  const timeOf = (file: string) => statSync(join(dist, file)).mtimeMs
+  t.strictSame(files.filter((file) => timeOf(file) <= timeOf('sbom.cdx.json')), [])
 })
 
 t.test('names the rooms to who names none of them', async (t) => {
