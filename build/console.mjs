@@ -1,11 +1,13 @@
 // Bundles the page of the console for browsers: dist/console/.
 
+import { existsSync } from 'node:fs'
 import { build } from 'esbuild'
 
 const SOURCE = 'src/edges/console/page'
 
-/** Returns the paths of the bundled files. @param {string} folder is written */
+/** Returns the paths of the bundled files: none if the room was deleted. @param {string} folder is written */
 export async function bundleConsole (folder) {
+  if (!existsSync(SOURCE)) return []
   const { metafile } = await build({
     entryPoints: ['page.tsx', 'page.css', 'index.html'].map((name) => `${SOURCE}/${name}`),
     bundle: true,
