@@ -128,10 +128,11 @@ t.test('an answer that its handlers do not read is no fault of the upstream', as
     else if (url === '/api/hang') response.write('a')
     else response.end('ok')
   })
-  const { fetch } = openUpstream(t, upstream, { limits: { timeoutMs: 200 } })
+  // All calls that hang have an answer before the first of them has timed out.
+  const { fetch } = openUpstream(t, upstream, { limits: { timeoutMs: 800 } })
   const calls = SUBJECTS.map(async (subject) => await fetch(callerOf({ subject }), 'large'))
   const unread = await Promise.all(calls)
-  await pause(300)
+  await pause(900)
   for (const answer of unread) await t.rejects(answer.text(), { code: 'timeout' })
   t.equal(await endOf(fetch(GRACE)), 200)
   await Promise.all(SUBJECTS.map(async (subject) => {
