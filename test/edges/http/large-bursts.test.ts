@@ -7,7 +7,7 @@ import { toPost, type RequestParts } from '../../helpers/request.ts'
 import { startService } from '../../helpers/service.ts'
 
 const HEAP_MB = 200
-const COUNT = 100
+const COUNT = 60
 /** The results take at least this, in bytes. */
 const LARGE = 2_000_000
 const MAKE = `
