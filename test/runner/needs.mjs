@@ -45,8 +45,10 @@ const LONG = [
   'test/platform/access/one-stranger', 'test/replicas/', 'test/edges/console/', 'test/fuzz/', 'test/seams/',
   'test/hostile', 'test/edges/http/large-bursts', 'test/programs/process/worker-faults',
   'test/platform/store/start-', 'test/platform/store/backends/redis/state-store',
-  'test/platform/schema/keyword', 'test/deploy/store-', 'test/overload', 'test/signals', 'test/main',
-  'test/hosts/', 'test/ops/tracing/'
+  'test/platform/schema/keyword', 'test/deploy/store-', 'test/sessions-memory', 'test/overload',
+  'test/signals', 'test/main', 'test/programs/cli/plain-host', 'test/hosts/', 'test/ops/tracing/',
+  'test/text-cuts', 'test/start', 'test/runner/', 'test/request/methods/hidden',
+  'test/programs/testing/replay'
 ]
 
 const imports = new Map()
