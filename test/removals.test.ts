@@ -1,6 +1,7 @@
 // Each feature, each edge but http, and each backend can be deleted: its folder, its file in app/, and what
 // test/helpers/removals.ts cuts from others. The rest compiles, serves what it has, and passes its own tests.
 
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
@@ -8,7 +9,9 @@ import type * as Composition from '../src/app/app.ts'
 import { createLoadGuard } from '../src/catalog/compiled/load-guard.ts'
 import { toolModule, writeCatalog, type Files } from './helpers/catalog-folder.ts'
 import { copyProject, type ProjectCopy } from './helpers/project-copy.ts'
-import { EVERYTHING, listNeighbourTests, listTestsOfTheRest } from './helpers/neighbours.ts'
+import {
+  EVERYTHING, listNeighbourTests, listTestsOfTheRest, NAMED_TESTS, TEST_CUTS
+} from './helpers/neighbours.ts'
 import { QUIET } from './helpers/quiet-options.ts'
 import { REMOVALS, type Removal } from './helpers/removals.ts'
 import { send, type Message } from './helpers/request.ts'
@@ -145,8 +148,8 @@ async function unnamedIn (room: string, { paths, cuts }: Removal): Promise<strin
 }
 
 /** Runs tests in the copy. Each file is an assertion of this test, with its failures. */
-async function runTests (t: Test, files: readonly string[]): Promise<void> {
-  const report = await copy.runTests(files)
+async function runTests (t: Test, files: readonly string[], { paths }: Removal): Promise<void> {
+  const report = await copy.runTests(files, paths.includes('features/overload') ? TEST_CUTS : {})
   const counts = /^# \{ total: (\d+), pass: (\d+)/m.exec(report)
   const failures = report.match(/^ *not ok .*$/gm) ?? []
   for (const file of files) {
@@ -200,12 +203,16 @@ for (const [name, removal] of removals) {
     const read = await send(app, { method: 'resources/read', params: { uri: 'file:///notes.txt' } })
     t.equal(read.response.result.contents[0].text, 'Some notes.\n')
     await CHECKS[name as Name]?.(t, app, copy)
-    await runTests(t, listNeighbourTests(name as Name))
+    await runTests(t, listNeighbourTests(name as Name), removal)
   })
 }
+
+t.test('the test files that are left out exist', async (t) => {
+  t.strictSame(NAMED_TESTS.filter((file) => !existsSync(new URL(`../${file}`, import.meta.url))), [])
+})
 
 t.test('without any of them, what is left compiles and passes its own tests', async (t) => {
   await copy.remove(EVERYTHING)
   t.equal(await copy.buildChanges('everything', EVERYTHING), '')
-  await runTests(t, listTestsOfTheRest())
+  await runTests(t, listTestsOfTheRest(), EVERYTHING)
 })
