@@ -46,7 +46,7 @@ const LONG = [
   'test/hostile', 'test/edges/http/large-bursts', 'test/programs/process/worker-faults',
   'test/platform/store/start-', 'test/platform/store/backends/redis/state-store',
   'test/platform/schema/keyword', 'test/deploy/store-', 'test/sessions-memory', 'test/overload',
-  'test/signals', 'test/main', 'test/programs/cli/plain-host', 'test/hosts/', 'test/ops/tracing/',
+  'test/signals', 'test/main', 'test/programs/cli/plain-host', 'test/hosts/', 'test/features/tracing/',
   'test/text-cuts', 'test/start', 'test/runner/', 'test/request/methods/hidden',
   'test/programs/testing/replay'
 ]
