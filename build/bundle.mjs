@@ -10,9 +10,10 @@ import { requireCommonJs } from './common-js.mjs'
 import { bundleConsole } from './console.mjs'
 import { rollDeclarations } from './declarations.mjs'
 import { writeLicences } from './licences.mjs'
+import { manifest, MODULES } from './modules.mjs'
 import { writeSbom } from './sbom.mjs'
 
-const FOLDER = 'dist'
+const FOLDER = MODULES.outdir
 
 /** A module lacks `require`. */
 const REQUIRE = "import{createRequire as requireIn}from'node:module';" +
@@ -33,29 +34,17 @@ const wasmFile = {
   }
 }
 
-const manifest = JSON.parse(await readFile('package.json', 'utf8'))
 // launch.ts fills it, with the code of files that are gone.
 await rm('.compile-cache', { recursive: true, force: true })
-const external = Object.keys(manifest.dependencies)
 // The first step of `npm run build` writes it.
 const { mtime } = await stat(`${FOLDER}/begin`)
 await rollDeclarations(FOLDER)
 const { metafile } = await build(await joinSmallChunks({
-  entryPoints: ['launch', 'main', 'index', 'testing'].map((name) => `src/${name}.ts`),
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20.19',
-  outdir: FOLDER,
+  ...MODULES,
   chunkNames: 'chunks/[name]-[hash]',
   sourcemap: true,
-  metafile: true,
-  external,
-  plugins: [wasmFile, builtChecks, requireCommonJs(external)],
-  banner: { js: REQUIRE },
-  logLevel: 'warning',
-  logOverride: { 'unsupported-dynamic-import': 'silent' }
+  plugins: [wasmFile, builtChecks, requireCommonJs(MODULES.external)],
+  banner: { js: REQUIRE }
 }))
 const page = await bundleConsole(`${FOLDER}/console`)
 const packages = await listBundled([...Object.keys(metafile.inputs), ...page])

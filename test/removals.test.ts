@@ -188,6 +188,7 @@ for (const [name, removal] of removals) {
     )
     t.ok([...cuts].every(([file, lines]) => !file.startsWith('app/') || lines <= 2), 'and there by two lines')
     t.equal(await copy.buildChanges(name, removal), '', 'compiles without errors')
+    await t.resolves(copy.bundle(), 'can be bundled')
 
     const app = await copy.start(t, FILES, OPTIONS[name as Name])
     const list = await send(app, { method: 'tools/list' })
@@ -211,8 +212,9 @@ t.test('the test files that are left out exist', async (t) => {
   t.strictSame(NAMED_TESTS.filter((file) => !existsSync(new URL(`../${file}`, import.meta.url))), [])
 })
 
-t.test('without any of them, what is left compiles and passes its own tests', async (t) => {
+t.test('without any of them, what is left compiles, can be bundled and passes its own tests', async (t) => {
   await copy.remove(EVERYTHING)
   t.equal(await copy.buildChanges('everything', EVERYTHING), '')
+  await t.resolves(copy.bundle())
   await runTests(t, listTestsOfTheRest(), EVERYTHING)
 })

@@ -100,6 +100,12 @@ export class ProjectCopy {
     return report
   }
 
+  /** Bundles src/ as a build does. Rejects if the build would. */
+  async bundle (): Promise<void> {
+    const script = join(PROJECT, 'test/helpers/bundle-copy.mjs')
+    await promisify(execFile)(process.execPath, [script], { cwd: this.folder })
+  }
+
   /** Adds a test to test/NAME/, runs it, and resolves to its report. */
   async runTest (file: string, name: string): Promise<string> {
     await this.#addTests()
