@@ -40,9 +40,10 @@ const ALONE_BY_TEXT = ['/recorded-spans.ts', '--expose-gc']
 
 /** The longest files begin first, so that nothing long is left over when all else has ended. */
 const LONG = [
-  'test/package', 'test/workers', 'test/docs/blocks', 'test/programs/process/signal-ways', 'test/removals',
-  'test/simulation/', 'test/container', 'test/features/upstreams/one-attacker',
-  'test/platform/access/one-stranger', 'test/replicas/', 'test/edges/console/', 'test/fuzz/', 'test/seams/',
+  'test/removals', 'test/package', 'test/workers', 'test/docs/blocks', 'test/fuzz/fuzz',
+  'test/features/upstreams/one-attacker', 'test/platform/access/one-stranger', 'test/replicas/chaos-tasks',
+  'test/programs/process/signal-ways', 'test/container', 'test/replicas/', 'test/edges/console/',
+  'test/simulation/', 'test/fuzz/', 'test/seams/',
   'test/hostile', 'test/edges/http/large-bursts', 'test/programs/process/worker-faults',
   'test/platform/store/start-', 'test/platform/store/backends/redis/state-store',
   'test/platform/schema/keyword', 'test/deploy/store-', 'test/sessions-memory', 'test/overload',

@@ -23,10 +23,10 @@ import { Group, runAlone } from './processes.mjs'
 import { listRooms, listTestsOfRoom } from './rooms.mjs'
 import { linkTools } from './tools.mjs'
 
-/** Many tests wait, and do not fill the cores: further processes start while cores are idle. */
-const PROCESSES = Math.ceil(availableParallelism() * 2.5)
+/** Many tests wait, and do not fill the cores: further processes take a file while cores are idle. */
+const PROCESSES = Math.ceil(availableParallelism() * 1.5)
 const MAX_PROCESSES = availableParallelism() * 4
-/** A second with more idle time than this part of all cores starts a process. */
+/** After a second with more idle time than this part of all cores, one more file begins. */
 const IDLE_PART = 0.15
 /** If more files fail, the machine was not too busy: none is run again. */
 const MAX_AGAIN = 3
@@ -72,11 +72,23 @@ const results = []
 
 const queue = [...files]
 
+/** The further processes that wait for idle cores. */
+const waiting = []
+
+/** Returns the next file, for a further process once cores are idle. `undefined` if there are no more. */
+async function takeFile (isFurther) {
+  if (isFurther && queue.length > 0) await new Promise((resolve) => { waiting.push(resolve) })
+  const file = queue.shift()
+  if (queue.length === 0) for (const resolve of waiting.splice(0)) resolve()
+  return file
+}
+
 /** Takes files until there are no more. */
-async function work () {
+async function work (_, index) {
+  const isFurther = index >= PROCESSES
   let group
   const close = async () => { for (const result of await group?.end() ?? []) tell(result) }
-  for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+  for (let file = await takeFile(isFurther); file !== undefined; file = await takeFile(isFurther)) {
     if (command === undefined || isAlone(file)) {
       tell(await runAlone(file, openOptions()))
       continue
@@ -130,15 +142,10 @@ function printFailure ({ file, output, end }) {
   console.log((starts.length > 0 ? excerpt.slice(0, 400) : lines.slice(-60)).join('\n'))
 }
 
-const workers = Array.from({ length: PROCESSES }, work)
 const readIdlePart = createIdleMeter()
-const growth = setInterval(() => {
-  const isIdle = readIdlePart() > IDLE_PART
-  if (isIdle && queue.length > 0 && workers.length < MAX_PROCESSES) workers.push(work())
-}, 1000)
-// With those that start meanwhile.
-for (const worker of workers) await worker
-clearInterval(growth)
+const filling = setInterval(() => { if (readIdlePart() > IDLE_PART) waiting.shift()?.() }, 1000)
+await Promise.all(Array.from({ length: MAX_PROCESSES }, work))
+clearInterval(filling)
 if (values.again) await runFailedAgain()
 rmSync(folder, { recursive: true })
 
