@@ -147,7 +147,7 @@ async function unnamedIn (room: string, { paths, cuts }: Removal): Promise<strin
   return named.filter((path) => !text.includes(`\`${path}`))
 }
 
-/** Whether a script of the build names the room. The bundle without any of the rooms proves it for the others. */
+/** Whether a script of the build names the room. For others the bundle without any of them proves it. */
 async function isNamedByBuild (room: string): Promise<boolean> {
   const folder = new URL('../build/', import.meta.url)
   const names = (await readdir(folder)).filter((name) => name.endsWith('.mjs'))
@@ -182,6 +182,8 @@ t.test('each feature, each edge but http, and each backend but memory can be del
 })
 
 const copy = await copyProject(t)
+
+t.test('the whole compiles', async (t) => t.equal(await copy.buildWhole(), ''))
 
 for (const [name, removal] of removals) {
   t.test(`without ${name}, what is left`, async (t) => {

@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { copyFile, cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -18,6 +18,10 @@ const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** What else tests of the project read or import. */
 const READ_BY_TESTS = ['bench', 'build', 'catalog', 'deploy', 'docs', 'examples', 'package-lock.json']
+
+/** What a build of a state leaves. */
+const BUILT = ['dist', 'build-info']
+const INCREMENTAL = ['--declaration', 'false', '--incremental', '--tsBuildInfoFile', 'build-info']
 
 /** Costs a fraction of the CPU time of Node's own copying. */
 async function copyFolder (from: string, target: string): Promise<void> {
@@ -84,16 +88,23 @@ export class ProjectCopy {
     return await compiling.then(({ stdout }) => stdout, ({ stdout }) => String(stdout))
   }
 
+  /** Compiles the copy as it is. What is compiled later begins with this state. */
+  async buildWhole (): Promise<string> {
+    const report = await this.build(...INCREMENTAL)
+    for (const path of BUILT) await rename(join(this.folder, path), join(this.folder, `whole-${path}`))
+    return report
+  }
+
   /**
-   * Compiles what has changed since it was called before, and the files that import it.
+   * Compiles what differs from the whole state, and the files that import it.
    * @param name of this state of the sources: each state is imported from a folder of its own.
    */
   async buildChanges (name: string, { paths }: Removal): Promise<string> {
-    const flags = ['--declaration', 'false', '--incremental', '--tsBuildInfoFile', 'build-info']
-    const report = await this.build(...flags)
+    for (const path of BUILT) await copyFolder(join(this.folder, `whole-${path}`), join(this.folder, path))
+    const report = await this.build(...INCREMENTAL)
     this.#dist = `dist-${name}`
     const dist = join(this.folder, this.#dist)
-    await copyFolder(join(this.folder, 'dist'), dist)
+    await rename(join(this.folder, 'dist'), dist)
     for (const path of paths) {
       await rm(join(dist, path.replace(/\.ts$/, '.js')), { recursive: true, force: true })
     }

@@ -24,10 +24,10 @@ import { listRooms, listTestsOfRoom } from './rooms.mjs'
 import { linkTools } from './tools.mjs'
 
 /** Many tests wait, and do not fill the cores: further processes take a file while cores are idle. */
-const PROCESSES = Math.ceil(availableParallelism() * 1.5)
+const PROCESSES = availableParallelism() * 2
 const MAX_PROCESSES = availableParallelism() * 4
 /** After a second with more idle time than this part of all cores, one more file begins. */
-const IDLE_PART = 0.15
+const IDLE_PART = 0.1
 /** If more files fail, the machine was not too busy: none is run again. */
 const MAX_AGAIN = 3
 
