@@ -13,7 +13,7 @@ const FILES = {
     return String(held.length)
   }`),
   'tools/takes.ts': toolModule('takes', '', `async () => {
-    const taken = Array.from({ length: 8 }, (_, count) => new Array(65_536).fill(count + 0.5))
+    const taken = Array.from({ length: 10 }, (_, count) => new Array(65_536).fill(count + 0.5))
     await new Promise((resolve) => { setTimeout(resolve, 500) })
     return String(taken.length)
   }`),

@@ -18,6 +18,7 @@ export const NEEDS = {
   'test/fuzz/random.ts': 'time: thousands of random messages',
   'test/simulation/run-plan.ts': 'time: random orders of events',
   'test/platform/schema/keyword-values.ts': 'time: the largest values for each keyword in each place',
+  'test/edges/http/body-structure-cost.test.ts': 'a quiet machine: the CPU times of bodies are compared',
   'test/edges/http/refusals.test.ts': 'a quiet machine: thousands of clients that still send are refused',
   'test/edges/http/slow-senders.test.ts': 'a quiet machine: honest clients beside an attack',
   'test/features/upstreams/one-attacker.test.ts': 'a quiet machine: honest clients beside an attack',
