@@ -115,10 +115,13 @@ export const EVALUATION: Cases = {
     'c.js': 'import "./a.js"\nlog("c")'
   },
   'a cycle that is asked for twice while it awaits': {
-    'x.js': 'const [a, b] = await Promise.all([import("./a.js"), import("./b.js")])\nexport const all = ' +
-      '[a.a, b.b]',
+    // Node begins with the file that it has read first: b.js is asked for when it awaits already.
+    'x.js': 'const first = import("./a.js")\nwhile (globalThis.awaitingCycle !== true) ' +
+      'await new Promise((done) => setTimeout(done, 1))\n' +
+      'const [a, b] = await Promise.all([first, import("./b.js")])\nexport const all = [a.a, b.b]',
     'a.js': 'import { b } from "./b.js"\nawait null\nexport const a = "a" + b',
-    'b.js': 'import "./a.js"\nexport const b = await "b"'
+    'b.js': 'import "./a.js"\nglobalThis.awaitingCycle = true\n' +
+      'export const b = await new Promise((done) => setTimeout(done, 20, "b"))'
   },
   'a module that throws': {
     'a.js': 'import "./b.js"\nimport "./c.js"\nlog("never")',
