@@ -25,20 +25,26 @@ t.test('refuses an item when it is full', (t) => {
   t.end()
 })
 
-t.test('tells of each item that waits too long, the oldest first', async (t) => {
-  const time = new VirtualTime(t)
+/** Opens a queue that notes each late item with its time. `ended` resolves when no item is left. */
+function openQueue (time: VirtualTime, maxWaitMs: number) {
   const startedAt = time.now
   const late: string[] = []
   let end = () => {}
   const ended = new Promise<void>((resolve) => { end = resolve })
   const queue = new BoundedQueue<string>({
     maxSize: 5,
-    maxWaitMs: 100,
+    maxWaitMs,
     onLate (item) {
       late.push(`${item} ${time.now - startedAt}`)
       if (queue.size === 0) end()
     }
   })
+  return { queue, late, ended }
+}
+
+t.test('tells of each item that waits too long, the oldest first', async (t) => {
+  const time = new VirtualTime(t)
+  const { queue, late, ended } = openQueue(time, 100)
   queue.add('young', time.now - 20)
   queue.add('old', time.now - 60)
   queue.add('taken', time.now - 90)
@@ -55,17 +61,7 @@ t.test('tells of each item that waits too long, the oldest first', async (t) => 
 t.test('an item whose wait began before those of all others is late at its own time', async (t) => {
   const time = new VirtualTime(t)
   const startedAt = time.now
-  const late: string[] = []
-  let end = () => {}
-  const ended = new Promise<void>((resolve) => { end = resolve })
-  const queue = new BoundedQueue<string>({
-    maxSize: 5,
-    maxWaitMs: 1000,
-    onLate (item) {
-      late.push(`${item} ${time.now - startedAt}`)
-      if (queue.size === 0) end()
-    }
-  })
+  const { queue, late, ended } = openQueue(time, 1000)
   queue.add('new')
   for (const [item, ageMs] of [['older', 700], ['oldest', 900]] as const) queue.add(item, startedAt - ageMs)
   await time.during(ended, 2000)
