@@ -4,6 +4,7 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { random } from '../../base/time.ts'
 import { answerClientError, rememberExchanges } from './connections/client-errors.ts'
 import { lingerBeforeClose } from './connections/lingering.ts'
+import { createLazyLogs } from './lazy-log.ts'
 
 /**
  * Node 24 has URLPattern. It writes one chunk by itself, and WholeResponse would cost 0 to 4 %. There an ES
@@ -55,6 +56,7 @@ export function createFastify (
   let count = 0
   const app = Fastify({
     loggerInstance: log,
+    childLoggerFactory: createLazyLogs(log),
     rewriteUrl: ({ url = '/' }) => toDecodable(url),
     // The service writes a line of its own for each request.
     logController: new LogController({ disableRequestLogging: true }),
