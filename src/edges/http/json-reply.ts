@@ -5,8 +5,12 @@ import type { FastifyReply } from 'fastify'
 import { bytesOf, isLarge, requestsTurn } from '../../base/large-text.ts'
 import { ReadyResponse } from '../../platform/protocol/json-rpc.ts'
 
+const JSON_TYPE = 'application/json'
+/** Fastify would add the charset to each text, which takes 0.3 µs, 1 % of a prompt (Node 20 and 24). */
+export const JSON_TEXT_TYPE = `${JSON_TYPE}; charset=utf-8`
+
 export function sendJson (reply: FastifyReply, response: string | ReadyResponse): void {
-  reply.header('content-type', 'application/json')
+  reply.header('content-type', typeof response === 'string' ? JSON_TEXT_TYPE : JSON_TYPE)
   if (typeof response !== 'string' && reply.server.hasSendHooks) reply.send(response.toBuffer())
   else if (typeof response !== 'string') sendReady(reply, response)
   else if (isLarge(response)) sendLarge(reply, response)

@@ -10,6 +10,7 @@ import type { Ending, Observer, RefusedRequest } from '../../request/pipeline/ob
 import type { RequestTracer } from '../../request/pipeline/request-tracer.ts'
 import { toProtocolError } from '../../request/pipeline/to-protocol-error.ts'
 import { prefersHtml } from './accept.ts'
+import { JSON_TEXT_TYPE } from './json-reply.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 
 const INTERNAL_ERROR_CODE = -32603
@@ -34,7 +35,7 @@ export function sendError (
     reply.header('www-authenticate', challenge.header)
     status = challenge.status
   }
-  reply.code(status).header('content-type', 'application/json').send(toErrorResponse(id, error))
+  reply.code(status).header('content-type', JSON_TEXT_TYPE).send(toErrorResponse(id, error))
 }
 
 /** Each function also tells the observers and the tracer that the request has ended. */
