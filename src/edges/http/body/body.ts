@@ -18,6 +18,11 @@ interface BodyOptions {
   readonly replies: Replies
 }
 
+/**
+ * A text has this if it may have a key that would change an object's prototype, or a byte order mark.
+ * Fastify's parser takes both, but looks for each key apart: 0.3 µs of a call, 1 % (Node 20 and 24).
+ */
+const SUSPECT = /^\ufeff|__proto__|constructor|\\u/
 /** In bytes. */
 const MIB = 1_048_576
 
@@ -26,7 +31,23 @@ export function registerBody (app: FastifyInstance, options: BodyOptions): void 
   const maxWeight = Math.round(maxBodyWeight * Math.max(1, maxBodyBytes / MIB))
   const findProblem = createStructureCheck({ maxDepth: maxBodyDepth, maxWeight })
   // 'error': refuses a body with a key that would change an object's prototype.
-  const parseJson = app.getDefaultJsonParser('error', 'error')
+  const parseSuspect = app.getDefaultJsonParser('error', 'error')
+
+  const parseJson = (request: FastifyRequest, text: string, parsed: Parsed) => {
+    if (SUSPECT.test(text)) {
+      parseSuspect(request, text, parsed)
+      return
+    }
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch (error) {
+      parsed(parseError(error))
+      return
+    }
+    parsed(null, value)
+  }
+
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', readWhole({ maxBytes: maxBodyBytes, arrivingBytes }, (
     request, body, done
@@ -56,7 +77,8 @@ export function registerBody (app: FastifyInstance, options: BodyOptions): void 
   })
 }
 
-type ParseText = (text: string, parsed: (error: Error | null, value?: unknown) => void) => void
+type Parsed = (error: Error | null, value?: unknown) => void
+type ParseText = (text: string, parsed: Parsed) => void
 
 /** To read and to parse 5 MiB takes up to 14 and 45 ms of CPU. Neither can be cut into turns. */
 async function parseInTurns (body: Buffer, parse: ParseText): Promise<unknown> {
