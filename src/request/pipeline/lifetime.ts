@@ -123,7 +123,8 @@ export class Lifetime {
   /** Counts a handler until it settles. One that ignores the signal runs on after the end of the request. */
   track (handler: Promise<unknown>): void {
     this.#handlers++
-    handler.then(this.#leave, this.#leave)
+    const leave = (): void => { if (--this.#handlers === 0) this.#tellIdle() }
+    handler.then(leave, leave)
   }
 
   /**
@@ -182,8 +183,6 @@ export class Lifetime {
       this.#setTimer()
     }
   }
-
-  readonly #leave = (): void => { if (--this.#handlers === 0) this.#tellIdle() }
 
   #tellIdle (): void {
     timers.clear(this.#abandoned)
