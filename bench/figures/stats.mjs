@@ -34,6 +34,26 @@ export function spread (values) {
 }
 
 /**
+ * Joins the spreads of several starts. Processes of the same code differ in speed: `median` is the median of
+ * the starts' medians, which are in `starts`. `quiet` is the median of the starts' `quiet` figures.
+ *
+ * @param {object[]} spreads as `spread` and `ratios` return them, one for each start
+ */
+export function joinStarts (spreads) {
+  const [first] = spreads
+  if (spreads.length === 1) return first
+  const starts = spreads.map(({ median }) => median)
+  const { quartiles, turns } = spread(spreads.flatMap((start) => start.turns))
+  const { median: quiet } = spread(spreads.map((start) => start.quiet))
+  return { median: spread(starts).median, starts, quartiles, quiet, turns }
+}
+
+/** @returns {[number, number]} the ends of the range that a table or a picture shows beside the median */
+export function endsOf ({ starts, quartiles }) {
+  return starts === undefined ? quartiles : [Math.min(...starts), Math.max(...starts)]
+}
+
+/**
  * Divides each numerator by the denominator of the same lap, if both exist. `quiet` is the ratio of the two
  * `quiet` figures.
  */

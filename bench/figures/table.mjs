@@ -1,5 +1,7 @@
 // Prints tables as text.
 
+import { endsOf } from './stats.mjs'
+
 /**
  * Aligns the first column to the left and the others to the right. In a row of two cells, the second cell may
  * be wider than its column.
@@ -75,9 +77,13 @@ export function rounded (figure) {
   return Math.abs(figure) < 100 ? figure.toPrecision(3) : grouped(figure)
 }
 
-/** Formats a spread as its median, with the quartiles in parentheses. */
+/**
+ * Formats a spread as its median. In parentheses are the quartiles of the turns; after several starts, the
+ * lowest and the highest median of a start.
+ */
 export function spreadText (figures, format = rounded) {
   if (figures === undefined || Number.isNaN(figures.median)) return ''
-  const { median, quartiles: [low, high], turns } = figures
+  const { median, turns } = figures
+  const [low, high] = endsOf(figures)
   return turns.length === 1 ? format(median) : `${format(median)} (${format(low)}–${format(high)})`
 }

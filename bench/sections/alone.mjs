@@ -37,7 +37,7 @@ async function measureOnce (options, listed, measured) {
           figures[index].push({ cpuUs: await driven[index].measure(method) })
         }
       }
-      for (const [index, contender] of listed.entries()) turns.add(contender, figures[index])
+      turns.addStart(listed, figures)
     }
   } finally {
     for (const one of driven) await one.stop()

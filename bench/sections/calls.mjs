@@ -1,17 +1,13 @@
 // Measures requests per second and CPU time of each method at saturation. All contenders get the same
 // requests.
 
-import { writeCatalog } from '../catalog/catalog-folder.mjs'
 import { createCollection } from '../figures/collection.mjs'
 import { printServers, saturationColumns, spreadText } from '../figures/table.mjs'
-import { checkAnswers } from '../load/saturate.mjs'
+import { prepareTargets } from '../load/targets.mjs'
 import { saturateInTurns } from '../load/turns.mjs'
-import { createChecks } from '../requests/answers.mjs'
-import { createRings, forServer, openSessions } from '../requests/rings.mjs'
-import { listContenders, SDK_DOCUMENTED, TRIVET } from '../servers/contenders.mjs'
+import { SDK_DOCUMENTED, TRIVET } from '../servers/contenders.mjs'
+import { prepareCatalog } from '../servers/prepare-catalog.mjs'
 import { withStarted } from '../servers/started.mjs'
-import { recordAnswers } from '../servers/trivet.mjs'
-import { workspacePath } from '../workspace.mjs'
 
 /** The yardsticks apply to a catalog with this number of tools. */
 const AT = 50
@@ -28,10 +24,7 @@ export const about = 'each method at saturation, compared with bare Fastify, the
 export async function run (options, show) {
   const rows = []
   for (const toolCount of options.sizes) {
-    const catalog = workspacePath('catalog')
-    await writeCatalog(catalog, toolCount)
-    const answersFile = await recordAnswers({ ...options, catalog, toolCount })
-    const listed = listContenders(options, { catalog, toolCount, answersFile })
+    const listed = await prepareCatalog(options, toolCount, options.servers)
     const measured = new Map(options.methods.map((method) => [method, createCollection(listed)]))
     // Processes of the same code differ in speed, so each contender is started more than once.
     for (let start = 1; start <= options.starts; start++) {
@@ -54,25 +47,8 @@ export async function run (options, show) {
 
 async function measureMethod (options, { contenders, method, toolCount, turns }) {
   const requests = { method, toolCount, ids: options.ids }
-  const shared = createRings(requests)
-  const ready = []
-  for (const contender of contenders.filter(({ methods = [method] }) => methods.includes(method))) {
-    const { url } = contender.server
-    try {
-      const { isLegacy = false, ownParams } = contender
-      const sessions = isLegacy ? await openSessions(url) : undefined
-      const isShared = !isLegacy && ownParams === undefined
-      const rings = isShared ? shared : createRings({ ...requests, sessions, ownParams })
-      const target = { url, rings: forServer(rings) }
-      await checkAnswers(target, createChecks(toolCount, contender))
-      ready.push({ ...contender, rings: target.rings })
-    } catch (error) {
-      if (contender.isPeer !== true) throw error
-      turns.leaveOut({ ...contender, reason: error.message })
-    }
-  }
-  const figures = await saturateInTurns(ready, options)
-  for (const [index, contender] of ready.entries()) turns.add(contender, figures[index])
+  const ready = await prepareTargets(contenders, requests, turns.leaveOut)
+  turns.addStart(ready, await saturateInTurns(ready, options))
 }
 
 function printSoFar (title, { servers }) {
