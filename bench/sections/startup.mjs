@@ -34,8 +34,8 @@ async function measureStarts (options, { catalog, toolCount }) {
   // worth the wait.
   const answersFile = toolCount === FEW ? await recordAnswers({ ...options, catalog, toolCount }) : undefined
   const list = toolCount === FEW ? listContenders : listBuilds
-  const listed = list(options, { catalog, toolCount, answersFile })
-  const contenders = listed.filter(({ name }) => !name.endsWith('silent'))
+  const servers = options.servers.filter((group) => group !== 'silent')
+  const contenders = list({ ...options, servers }, { catalog, toolCount, answersFile })
   const figures = contenders.map(() => [])
   for (let round = 0; round < options.coldStarts; round++) {
     for (const [index, contender] of contenders.entries()) {

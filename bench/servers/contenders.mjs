@@ -2,6 +2,7 @@
 // bare Fastify, Trivet, other builds of Trivet, the SDK and peers.
 
 import { fileURLToPath } from 'node:url'
+import { LEGACY_REVISION } from '../requests/messages.mjs'
 import { listPeers } from './peers.mjs'
 import { startServer } from './server-process.mjs'
 import { trivetToStart } from './trivet.mjs'
@@ -11,12 +12,13 @@ export const CEILING = 'bare Fastify'
 export const SDK_DOCUMENTED = 'SDK as documented'
 const SILENT = { TRIVET_LOG_LEVEL: 'silent' }
 const SILENT_CEILING = `${CEILING}, silent`
+const SILENT_LEGACY = `${TRIVET}, silent, ${LEGACY_REVISION}`
 
 /** The groups that `--servers` chooses from. */
 export const GROUPS = {
   trivet: 'Trivet, at its default settings but for shedding, and each build of --against',
   fastify: 'bare Fastify that makes its own answers, with a log line for each request',
-  silent: 'Trivet and bare Fastify again, without a log',
+  silent: 'Trivet and bare Fastify again, without a log; also Trivet with requests of an earlier revision',
   sdk: 'the official SDK: as documented, and with its schemas made once',
   peers: 'other MCP servers; see --peers'
 }
@@ -48,15 +50,24 @@ export function listContenders (options, data) {
     const tools = { BENCH_TOOLS: String(toolCount) }
     const logging = { ceiling: CEILING, trivet: TRIVET }
     const silent = { ceiling: SILENT_CEILING, trivet: `${TRIVET}, silent` }
+    /** A peer of the earlier revision is compared with a Trivet that gets the same requests. */
+    const compared = ({ isLegacy }) => isLegacy ? { ...silent, trivet: SILENT_LEGACY } : silent
     return [
       has('fastify') && { name: CEILING, ...fastify('info'), ...logging },
       isSilent && has('fastify') && { name: SILENT_CEILING, ...fastify('silent'), ...silent },
       has('trivet') && { name: TRIVET, ...trivet(options.main), ...logging },
       ...options.against.map(({ name, main }) => has('trivet') && { name, ...trivet(main), ...logging }),
       isSilent && has('trivet') && { name: silent.trivet, ...trivet(options.main, SILENT), ...silent },
+      isSilent && has('trivet') && {
+        name: SILENT_LEGACY,
+        ...trivet(options.main, SILENT),
+        ...silent,
+        isLegacy: true,
+        differs: 'gets the requests of the peers of this revision, in sessions'
+      },
       has('sdk') && { name: SDK_DOCUMENTED, ...ours('sdk-documented.mjs', tools), ...silent },
       has('sdk') && { name: 'SDK, schemas made once', ...ours('sdk-hoisted.mjs', tools), ...silent },
-      ...has('peers') ? listPeers(node, toolCount).map((peer) => ({ ...silent, ...peer })) : []
+      ...has('peers') ? listPeers(node, toolCount).map((peer) => ({ ...compared(peer), ...peer })) : []
     ].filter(Boolean).map((contender) => ({ ...contender, node: node.version }))
   })
 }

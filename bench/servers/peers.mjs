@@ -46,7 +46,7 @@ const PEERS = [
     package: '@platformatic/mcp',
     file: 'platformatic-mcp.mjs',
     isLegacy: true,
-    differs: 'revision 2025-11-25, so smaller requests; does not check what tools return; no log'
+    differs: 'revision 2025-11-25, without sessions; does not check what tools return; no log'
   },
   {
     name: 'platformatic/mcp, unchecked',
@@ -55,6 +55,12 @@ const PEERS = [
     env: { BENCH_CHECKS: 'none' },
     isLegacy: true,
     differs: 'the default of platformatic/mcp: does not check arguments either'
+  },
+  {
+    name: 'platformatic/mcp, 2026-07-28',
+    package: '@platformatic/mcp',
+    file: 'platformatic-mcp.mjs',
+    differs: 'a build of its branch feat/mcp-2026-07-28; does not check what tools return; no log'
   },
   {
     name: 'mcp-toolbox (Go)',
