@@ -9,6 +9,7 @@ import { trivetToStart } from './trivet.mjs'
 
 export const TRIVET = 'Trivet'
 export const CEILING = 'bare Fastify'
+const FLOOR = 'Fastify with the same checks'
 export const SDK_DOCUMENTED = 'SDK as documented'
 const SILENT = { TRIVET_LOG_LEVEL: 'silent' }
 const SILENT_CEILING = `${CEILING}, silent`
@@ -18,6 +19,7 @@ const SILENT_LEGACY = `${TRIVET}, silent, ${LEGACY_REVISION}`
 export const GROUPS = {
   trivet: 'Trivet, at its default settings but for shedding, and each build of --against',
   fastify: 'bare Fastify that makes its own answers, with a log line for each request',
+  checked: 'Fastify, written by hand for this catalog, with the checks that Trivet makes of each request',
   silent: 'Trivet and bare Fastify again, without a log; also Trivet with requests of an earlier revision',
   sdk: 'the official SDK: as documented, and with its schemas made once',
   peers: 'other MCP servers; see --peers'
@@ -54,6 +56,7 @@ export function listContenders (options, data) {
     const compared = ({ isLegacy }) => isLegacy ? { ...silent, trivet: SILENT_LEGACY } : silent
     return [
       has('fastify') && { name: CEILING, ...fastify('info'), ...logging },
+      has('checked') && { name: FLOOR, ...ours('checked-fastify.mjs', given), ...logging },
       isSilent && has('fastify') && { name: SILENT_CEILING, ...fastify('silent'), ...silent },
       has('trivet') && { name: TRIVET, ...trivet(options.main), ...logging },
       ...options.against.map(({ name, main }) => has('trivet') && { name, ...trivet(main), ...logging }),
