@@ -60,7 +60,10 @@ export function saturationColumns (references) {
     ...compared('CPU µs', ({ cpuUs }) => spreadText(cpuUs)),
     ...compared('quiet CPU µs', ({ cpuUs }) => rounded(cpuUs.quiet)),
     ['p99 ms', ({ p99Ms }) => rounded(p99Ms.median)],
-    ['generator', ({ clientBusy }) => rounded(clientBusy.median)]
+    ['generator', ({ clientBusy }) => rounded(clientBusy.median)],
+    ['warm-up', ({ warmUpAnswers, warmUpSeconds }) => (
+      `${grouped(warmUpAnswers.median)} in ${rounded(warmUpSeconds.median)} s`
+    )]
   ]
 }
 

@@ -34,7 +34,8 @@ const LEAST_WARM_UPS = 3
  * @param {boolean} [options.watches] whether to measure stalls and memory too
  * @returns {Promise<object[][]>} for each contender, turn by turn: `perSecond`, `cpuUs` for one answer,
  *   `p50Ms`, `p99Ms`, `clientBusy`, the share of the time in which the load generator had work, and `others`,
- *   the share of the machine that other processes used. A turn that was not taken is `undefined`
+ *   the share of the machine that other processes used. The first turn also has `warmUpAnswers` and
+ *   `warmUpSeconds`, the warm-up before it. A turn that was not taken is `undefined`
  */
 export async function saturateInTurns (contenders, options) {
   const { rounds, seconds, warmUpSeconds, calm, sleeps = false, watches = false } = options
@@ -44,11 +45,13 @@ export async function saturateInTurns (contenders, options) {
     const part = await saturate({ url: server.url, rings }, { seconds, sleeps })
     return watches ? { ...part, ...await server.stopWatching() } : part
   }
-  const slow = new Set()
+  const warmUps = new Map()
   for (const contender of contenders) {
-    const perSecond = await warmUp((seconds) => once(contender, seconds), warmUpSeconds)
-    if (perSecond * TURN_SECONDS < FEW_ANSWERS) slow.add(contender)
+    warmUps.set(contender, await warmUp((seconds) => once(contender, seconds), warmUpSeconds))
   }
+  const slow = new Set(contenders.filter((contender) => (
+    warmUps.get(contender).perSecond * TURN_SECONDS < FEW_ANSWERS
+  )))
   const isBusy = createPatience(calm)
   const figures = contenders.map(() => [])
   for (let lap = 0; lap < rounds * laps; lap++) {
@@ -60,22 +63,34 @@ export async function saturateInTurns (contenders, options) {
       figures[index].push(taken.has(contender) ? toFigures(taken.get(contender)) : undefined)
     }
   }
+  for (const [index, contender] of contenders.entries()) {
+    const { answers, elapsedMs } = warmUps.get(contender)
+    Object.assign(figures[index][0], { warmUpAnswers: answers, warmUpSeconds: elapsedMs / 1000 })
+  }
   return figures
 }
 
-/** @returns {Promise<number>} answers per second at the end */
+/**
+ * @returns {Promise<{ answers: number, elapsedMs: number, perSecond: number }>} the answers and the time of
+ *   all, and the answers per second at the end
+ */
 async function warmUp (saturateFor, seconds) {
   let answers = 0
+  let totalMs = 0
   for (let times = 1; ; times++) {
     const { latencies, elapsedMs } = await saturateFor(seconds)
     answers += latencies.length
+    totalMs += elapsedMs
     const perSecond = latencies.length / elapsedMs * 1000
     const isHopeless = times >= LEAST_WARM_UPS && perSecond * seconds * MOST_WARM_UPS < WARM_ANSWERS
-    if (answers >= WARM_ANSWERS || isHopeless || times === MOST_WARM_UPS) return perSecond
+    if (answers >= WARM_ANSWERS || isHopeless || times === MOST_WARM_UPS) {
+      return { answers, elapsedMs: totalMs, perSecond }
+    }
   }
 }
 
-function toFigures (turn) {
+/** @param {object} turn what `saturate` returned, with `cpuMs` and `others` of a lap */
+export function toFigures (turn) {
   const { latencies, elapsedMs, busyMs, cpuMs, others, longestStallMs, longestStallCpuMs, peakBytes } = turn
   const sorted = Float64Array.from(latencies).sort()
   return {
