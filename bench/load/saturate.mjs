@@ -5,12 +5,13 @@ import { keepAwake, withConnections } from './sender.mjs'
 
 /**
  * @param {{ url: string, rings: object[] }} target
- * @param {{ seconds: number, sleeps?: boolean }} limit `sleeps`: whether the load generator frees its CPU
- *   while it is idle. The generator must do so if the server has more than one thread or process
+ * @param {{ seconds: number, answers?: number, sleeps?: boolean }} limit `answers`: the most answers;
+ *   `sleeps`: whether the load generator frees its CPU while it is idle. The generator must do so if the
+ *   server has more than one thread or process
  * @returns {Promise<{ latencies: number[], elapsedMs: number, busyMs: number }>} `busyMs`: the time in which
  *   the load generator had work
  */
-export async function saturate (target, { seconds, sleeps = false }) {
+export async function saturate (target, { seconds, answers = Infinity, sleeps = false }) {
   return withConnections(target, async (connections, hooks) => {
     const latencies = []
     const measureBusy = keepAwake(() => latencies.length, { sleeps })
@@ -22,7 +23,7 @@ export async function saturate (target, { seconds, sleeps = false }) {
       hooks.onAnswer = (connection) => {
         const now = performance.now()
         latencies.push(now - connection.since)
-        if (now < endsAt) connection.send(now)
+        if (now < endsAt && latencies.length + inFlight <= answers) connection.send(now)
         else if (--inFlight === 0) resolve(now)
       }
     })

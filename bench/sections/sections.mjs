@@ -6,6 +6,7 @@ import * as alone from './alone.mjs'
 import * as calls from './calls.mjs'
 import * as edit from './edit.mjs'
 import * as eras from './eras.mjs'
+import * as first from './first.mjs'
 import * as folders from './folders.mjs'
 import * as growth from './growth.mjs'
 import * as latency from './latency.mjs'
@@ -20,6 +21,6 @@ import * as tasks from './tasks.mjs'
 import * as upstreams from './upstreams.mjs'
 
 export const SECTIONS = [
-  calls, alone, eras, access, growth, latency, overload, payloads, reload, edit, startup, folders, streams,
-  state, tasks, upstreams, replicas
+  calls, first, alone, eras, access, growth, latency, overload, payloads, reload, edit, startup,
+  folders, streams, state, tasks, upstreams, replicas
 ]
