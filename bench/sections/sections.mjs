@@ -9,6 +9,7 @@ import * as eras from './eras.mjs'
 import * as first from './first.mjs'
 import * as folders from './folders.mjs'
 import * as growth from './growth.mjs'
+import * as half from './half.mjs'
 import * as latency from './latency.mjs'
 import * as overload from './overload.mjs'
 import * as payloads from './payloads.mjs'
@@ -21,6 +22,6 @@ import * as tasks from './tasks.mjs'
 import * as upstreams from './upstreams.mjs'
 
 export const SECTIONS = [
-  calls, first, alone, eras, access, growth, latency, overload, payloads, reload, edit, startup,
+  calls, first, half, alone, eras, access, growth, latency, overload, payloads, reload, edit, startup,
   folders, streams, state, tasks, upstreams, replicas
 ]
