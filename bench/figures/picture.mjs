@@ -1,84 +1,75 @@
-// Draws the figures of the section calls as an SVG: for each method and server a dot at the median of the CPU
-// time of an answer, and a line between the quartiles. The axis is logarithmic.
+// Draws a run as an SVG, for light and dark pages: the CPU time of an answer for each method, and the latency
+// at half of the saturation.
 
-const TITLE = 'CPU time of the server for one answer, in µs, on a logarithmic scale. Less is better.'
-const WIDTH = 860
-const LEFT = 290
-const RIGHT = 90
-const ROW = 22
-const GAP = 34
-const TOP = 64
+import {
+  CEILING, FLOOR, SDK_DOCUMENTED, SDK_HOISTED, SILENT_LEGACY, TRIVET
+} from '../servers/contenders.mjs'
+import { drawChart, text, WIDTH } from './chart.mjs'
+import { grouped, rounded } from './table.mjs'
+
 const OWN = /^Trivet/
-const COLOURS = { text: '#24292f', quiet: '#57606a', rule: '#d0d7de', own: '#0969da', other: '#6e7781' }
+/** The tables have all servers. A picture of them would be too long to be read. */
+const DRAWN = new Set([
+  CEILING, FLOOR, TRIVET, SILENT_LEGACY, SDK_DOCUMENTED, SDK_HOISTED, 'platformatic/mcp', 'mcp-time (Go)'
+])
 
-/** @param {object} run the file of a run. @throws if the run has no section calls */
-export function drawRun ({ date, platform, cpus, others, trivet, options: { starts }, sections: { calls } }) {
-  if (calls === undefined) throw new Error('The run has no section calls: run it with --only calls')
-  const panels = calls.map(({ method, servers }) => ({ method, rows: servers.map(toRow) }))
-  const ends = panels.flatMap(({ rows }) => rows.flatMap(({ low, high }) => [low, high]))
-  const scale = createScale(Math.min(...ends), Math.max(...ends))
-  const parts = []
-  let y = TOP
-  for (const { method, rows } of panels) {
-    parts.push(text(16, y, method, 'font-weight="600"'))
-    for (const row of rows) parts.push(...drawRow(row, y += ROW, scale))
-    y += GAP
+const CPU = 'CPU time of the server for one answer, in µs. Less is better.'
+const LATENCY = 'Latency (p50) at half of the load that saturates each server, in ms. Less is better.'
+const FOOT = 'class="quiet" font-size="12"'
+const LIGHT = {
+  page: '#ffffff', text: '#24292f', quiet: '#57606a', rule: '#d8dee4', own: '#0969da', other: '#6e7781'
+}
+const DARK = {
+  page: '#0d1117', text: '#e6edf3', quiet: '#9198a1', rule: '#30363d', own: '#58a6ff', other: '#8b949e'
+}
+
+/** @param {object} run the file of a run. @throws if the run lacks one of the two sections */
+export function drawRun ({ date, platform, cpus, others, trivet, options, sections: { calls, half } }) {
+  if (calls === undefined || half === undefined) {
+    throw new Error('The run lacks a section of the picture: run it with --only calls,half')
   }
-  const bottom = y - GAP + 14
+  const { starts, nodes: [{ version }] } = options
+  const select = (servers) => servers.filter(({ name, node }) => node === version && DRAWN.has(name))
+  const cpu = drawChart(CPU, 28, (
+    calls.map(({ method, servers }) => ({ title: method, rows: select(servers).map(toCpuRow) }))
+  ))
+  const mixed = [{ title: 'All methods mixed', rows: select(half.servers).map(toLatencyRow) }]
+  const latency = drawChart(LATENCY, cpu.end + 62, mixed)
   const quiet = others === undefined ? '' : `, others used ${Math.round(others * 100)} % of the machine`
   const machine = `${platform}, ${cpus} CPUs${quiet}`
-  const foot = `Trivet ${trivet}, ${date.slice(0, 10)}, ${machine}; each server started ${starts} times. ` +
-    'Dot: median. Line: quartiles.'
+  const range = starts > 1 ? `medians of ${starts} starts` : 'quartiles'
+  const feet = [
+    `Trivet ${trivet}, Node ${version}, ${date.slice(0, 10)}, ${machine}.`,
+    `Dot: median. Line: range of the ${range}. The scales are logarithmic.`,
+    'Fastify and Trivet log a line for each answer, unless they are silent. The others log nothing.'
+  ]
+  const height = latency.end + 46 + feet.length * 18
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${bottom + 52}" font-size="13" ` +
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-size="13" ` +
       'font-family="system-ui, sans-serif" role="img">',
-    '<title>CPU time of the server for one answer</title>',
-    `<rect width="${WIDTH}" height="${bottom + 52}" fill="#ffffff"/>`,
-    text(16, 28, TITLE, 'font-size="16"'),
-    ...scale.ticks.flatMap((value) => drawTick(scale.place(value), value, bottom)),
-    ...parts,
-    text(16, bottom + 40, foot, `fill="${COLOURS.quiet}" font-size="12"`),
+    '<title>CPU time of the server for one answer, and latency at half of the saturation</title>',
+    `<style>${toRules(LIGHT)} @media (prefers-color-scheme: dark) { ${toRules(DARK)} }</style>`,
+    `<rect class="page" width="${WIDTH}" height="${height}"/>`,
+    ...cpu.parts,
+    ...latency.parts,
+    ...feet.map((foot, line) => text(16, latency.end + 48 + line * 18, foot, FOOT)),
     '</svg>\n'
   ].join('\n')
 }
 
-function toRow ({ name, node, cpuUs: { median, quartiles: [low, high] } }) {
-  return { label: `${name}, Node ${node.split('.')[0]}`, isOwn: OWN.test(name), median, low, high }
+function toRules ({ page, text, quiet, rule, own, other }) {
+  return `text { fill: ${text} } .page { fill: ${page} } text.quiet { fill: ${quiet} } ` +
+    `.rule { stroke: ${rule} } ` +
+    `.own { fill: ${own}; stroke: ${own} } .other { fill: ${other}; stroke: ${other} }`
 }
 
-/** Places a figure. The ticks are 1, 2 and 5 times the powers of ten. */
-function createScale (least, most) {
-  const steps = [1, 2, 5].flatMap((step) => Array.from({ length: 8 }, (_, power) => step * 10 ** power))
-  const sorted = steps.toSorted((a, b) => a - b)
-  const from = sorted.findLast((step) => step <= least) ?? sorted[0]
-  const to = sorted.find((step) => step >= most) ?? sorted.at(-1)
-  const width = WIDTH - LEFT - RIGHT
-  return {
-    ticks: sorted.filter((step) => step >= from && step <= to),
-    place: (value) => LEFT + width * Math.log(value / from) / Math.log(to / from || 10)
-  }
+function toCpuRow ({ name, cpuUs }) {
+  return { name, isOwn: OWN.test(name), figures: cpuUs, label: rounded(cpuUs.median) }
 }
 
-function drawRow ({ label, isOwn, median, low, high }, y, { place }) {
-  const colour = isOwn ? COLOURS.own : COLOURS.other
-  const [x, from, to] = [median, low, high].map((value) => place(value).toFixed(1))
-  return [
-    text(32, y, label),
-    `<line x1="${from}" x2="${to}" y1="${y - 4}" y2="${y - 4}" stroke="${colour}" stroke-width="3"/>`,
-    `<circle cx="${x}" cy="${y - 4}" r="5" fill="${colour}"/>`,
-    text(Number(to) + 10, y, median < 100 ? median.toFixed(1) : Math.round(median).toLocaleString('en'))
-  ]
-}
-
-function drawTick (x, value, bottom) {
-  return [
-    `<line x1="${x}" x2="${x}" y1="${TOP - 14}" y2="${bottom}" stroke="${COLOURS.rule}"/>`,
-    text(x, bottom + 16, value.toLocaleString('en'), `fill="${COLOURS.quiet}" text-anchor="middle"`)
-  ]
-}
-
-function text (x, y, words, attributes = '') {
-  const escaped = words.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-  const fill = attributes.includes('fill=') ? '' : ` fill="${COLOURS.text}"`
-  return `<text x="${x}" y="${y}"${fill} ${attributes}>${escaped}</text>`
+function toLatencyRow ({ name, p50Ms, perSecond }) {
+  const rate = grouped(Number(perSecond.median.toPrecision(3)))
+  const { median } = p50Ms
+  const latency = median < 10 ? median.toPrecision(2) : grouped(median)
+  return { name, isOwn: OWN.test(name), figures: p50Ms, label: `${latency} at ${rate}/s` }
 }

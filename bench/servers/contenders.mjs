@@ -9,11 +9,12 @@ import { trivetToStart } from './trivet.mjs'
 
 export const TRIVET = 'Trivet'
 export const CEILING = 'bare Fastify'
-const FLOOR = 'Fastify with the same checks'
+export const FLOOR = 'Fastify with the same checks'
 export const SDK_DOCUMENTED = 'SDK as documented'
+export const SDK_HOISTED = 'SDK, schemas made once'
 const SILENT = { TRIVET_LOG_LEVEL: 'silent' }
 const SILENT_CEILING = `${CEILING}, silent`
-const SILENT_LEGACY = `${TRIVET}, silent, ${LEGACY_REVISION}`
+export const SILENT_LEGACY = `${TRIVET}, silent, ${LEGACY_REVISION}`
 
 /** The groups that `--servers` chooses from. */
 export const GROUPS = {
@@ -69,7 +70,7 @@ export function listContenders (options, data) {
         differs: 'gets the requests of the peers of this revision, in sessions'
       },
       has('sdk') && { name: SDK_DOCUMENTED, ...ours('sdk-documented.mjs', tools), ...silent },
-      has('sdk') && { name: 'SDK, schemas made once', ...ours('sdk-hoisted.mjs', tools), ...silent },
+      has('sdk') && { name: SDK_HOISTED, ...ours('sdk-hoisted.mjs', tools), ...silent },
       ...has('peers') ? listPeers(node, toolCount).map((peer) => ({ ...compared(peer), ...peer })) : []
     ].filter(Boolean).map((contender) => ({ ...contender, node: node.version }))
   })
