@@ -1,10 +1,15 @@
 // The texts that `npm run bench` prints for `--help` and `--list`.
 
+import { grouped } from './figures/table.mjs'
+import { FULL } from './lengths.mjs'
+import { MOST_WARM_UPS, WARM_ANSWERS } from './load/turns.mjs'
 import { CONNECTIONS, REQUESTS_EACH } from './requests/rings.mjs'
 import { SECTIONS } from './sections/sections.mjs'
-import { GROUPS } from './servers/contenders.mjs'
+import { FLOOR, GROUPS } from './servers/contenders.mjs'
 
 const ABOUT = 'Compares Trivet with bare Fastify, the official SDK and peers, on the same requests.'
+const WARM_UP = `for ${FULL.warmUpSeconds} s, at most ${MOST_WARM_UPS} times, until it has given ` +
+  `${grouped(WARM_ANSWERS)} answers`
 const MADE = `${REQUESTS_EACH} for each of ${CONNECTIONS} connections`
 
 export const HELP = `${ABOUT}
@@ -17,11 +22,11 @@ export const HELP = `${ABOUT}
 Options
   --only NAMES       sections, comma-separated
   --servers NAMES    groups of servers: ${Object.keys(GROUPS).join(', ')}
-  --methods NAMES    methods for the sections calls and alone, such as tools/call,prompts/get
+  --methods NAMES    methods for the sections calls, first and alone, such as tools/call,prompts/get
   --sizes NUMBERS    numbers of tools in the catalog of the section calls; 50 by default. The yardsticks apply
                      only to 50
-  --starts NUMBER    how often the sections calls and alone start each process: processes of the same code
-                     differ in speed
+  --starts NUMBER    how often the sections calls, first, half and alone start each process: processes of the
+                     same code differ in speed
   --rounds NUMBER    the number of rounds of each measurement
   --seconds NUMBER   the length of a round, for each server
   --calm SECONDS     the time, for each table, to repeat measurements during which other processes used more
@@ -36,8 +41,11 @@ Options
                      npm ci. Two peers are not on npm: @platformatic/mcp and @prefecthq/fastmcp-ts. To
                      measure these two, build checkouts of them, and then install the folders:
                      npm install --no-save --prefix bench/peers FOLDER FOLDER
+                     @platformatic/mcp 2.4.0 serves revision 2025-11-25. Its branch feat/mcp-2026-07-28 also
+                     serves 2026-07-28, and gets the requests of both
   --json FILE        the file for all figures; a new file in bench/results/ by default
-  --svg FILE         measures nothing: draws the section calls of the file of a run as docs/benchmark.svg
+  --svg FILE         measures nothing: draws the sections calls and half of the file of a run as
+                     docs/benchmark.svg, on the first Node of the run
   --quick, --list, --help
 
 Servers
@@ -46,10 +54,26 @@ ${Object.entries(GROUPS).map(([name, about]) => `  ${name.padEnd(10)} ${about}`)
 How it measures
   All servers are measured in the same run. The servers take turns of a quarter of a second, and the order of
   the turns rotates. A lap has one turn of each server. A ratio compares two turns of the same lap. The tables
-  show the median of the turns, with the quartiles in parentheses. "CPU µs" is the CPU time of the server's
-  process for one answer. Other work on the machine changes this figure least. "quiet" is the lowest decile of
-  the turns. "generator" is the share of the time in which the load generator had work. If this share is near
-  1, the figures show the limit of the generator, not of the server.
+  show the median of the turns, with the quartiles in parentheses. After several starts, they show the median
+  of the starts' medians, with the lowest and the highest of them in parentheses. "CPU µs" is the CPU time of
+  the server's process for one answer. Other work on the machine changes this figure least. "quiet" is the
+  lowest decile of the turns. "generator" is the share of the time in which the load generator had work. If
+  this share is near 1, the figures show the limit of the generator, not of the server.
+
+  Before its first turn, each server is loaded ${WARM_UP}.
+  The column "warm-up" has the answers and the time. The methods of the section calls follow each other in
+  the same process. The section first has no warm-up: each method and each start has a fresh process, and only
+  one process runs at a time.
+
+  The section half saturates each server first, and then sends it half of that rate: a request falls due by
+  the clock, and its latency counts from then. Each server has its own rate. At a rate that all servers can
+  take, the fast ones would be idle. A server is compared with one that has another rate: look at both.
+
+  Bare Fastify, the reference of the yardsticks, checks nothing. "${FLOOR}" is the floor:
+  a route written by hand for this catalog, which checks host, origin, media types, envelope, headers,
+  arguments and output, and limits the calls of each network. Its limit of calls in a minute is out of reach;
+  Trivet's is off. Both send the bytes that Trivet sends. A peer of an earlier revision is compared with a
+  Trivet that gets the same requests, with the header of its session.
 
   Requests are prepared before the measurement: ${MADE}. Tools, prompts, resources and
   arguments vary. Of ten ids, six are growing integers, two are UUIDs, one is a short text, and one is not

@@ -16,8 +16,8 @@ const FEW_ANSWERS = 64
  * After this many answers, the frequently used code is compiled. On a busy machine, this takes many times the
  * warm-up seconds.
  */
-const WARM_ANSWERS = 10_000
-const MOST_WARM_UPS = 15
+export const WARM_ANSWERS = 10_000
+export const MOST_WARM_UPS = 15
 /** A server whose code is not compiled can be slow in its first warm-ups, above all on a busy machine. */
 const LEAST_WARM_UPS = 3
 
