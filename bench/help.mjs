@@ -2,14 +2,14 @@
 
 import { grouped } from './figures/table.mjs'
 import { FULL } from './lengths.mjs'
-import { MOST_WARM_UPS, WARM_ANSWERS } from './load/turns.mjs'
+import { MOST_WARM_STEPS, WARM_ANSWERS, WARM_SHARE } from './load/turns.mjs'
 import { CONNECTIONS, REQUESTS_EACH } from './requests/rings.mjs'
 import { SECTIONS } from './sections/sections.mjs'
 import { FLOOR, GROUPS } from './servers/contenders.mjs'
 
 const ABOUT = 'Compares Trivet with bare Fastify, the official SDK and peers, on the same requests.'
-const WARM_UP = `for ${FULL.warmUpSeconds} s, at most ${MOST_WARM_UPS} times, until it has given ` +
-  `${grouped(WARM_ANSWERS)} answers`
+const STEPS = `at most ${MOST_WARM_STEPS} steps of ${FULL.warmUpSeconds / 2} s`
+const WARM = `${grouped(WARM_ANSWERS)} answers`
 const MADE = `${REQUESTS_EACH} for each of ${CONNECTIONS} connections`
 
 export const HELP = `${ABOUT}
@@ -60,10 +60,11 @@ How it measures
   lowest decile of the turns. "generator" is the share of the time in which the load generator had work. If
   this share is near 1, the figures show the limit of the generator, not of the server.
 
-  Before its first turn, each server is loaded ${WARM_UP}.
-  The column "warm-up" has the answers and the time. The methods of the section calls follow each other in
-  the same process. The section first has no warm-up: each method and each start has a fresh process, and only
-  one process runs at a time.
+  Before its first turn, each server is warmed up, in ${STEPS}. It is warm after ${WARM}
+  when an answer of a step takes no less than ${WARM_SHARE} of the CPU of the step before. The column
+  "warm-up" has the answers and the time. The methods of the section calls follow each other in the same
+  process. The section first has no warm-up: each method and each start has a fresh process, and only one
+  process runs at a time.
 
   The section half saturates each server first, and then sends it half of that rate: a request falls due by
   the clock, and its latency counts from then. Each server has its own rate. At a rate that all servers can
