@@ -41,8 +41,9 @@ Options
                      npm ci. Two peers are not on npm: @platformatic/mcp and @prefecthq/fastmcp-ts. To
                      measure these two, build checkouts of them, and then install the folders:
                      npm install --no-save --prefix bench/peers FOLDER FOLDER
-                     @platformatic/mcp 2.4.0 serves revision 2025-11-25. Its branch feat/mcp-2026-07-28 also
-                     serves 2026-07-28, and gets the requests of both
+                     @platformatic/mcp 2.4.0 serves revision 2025-11-25, and its branch feat/mcp-2026-07-28
+                     also 2026-07-28. Install a build of that branch beside it, in the same command:
+                     platformatic-mcp-2026@file:FOLDER
   --json FILE        the file for all figures; a new file in bench/results/ by default
   --svg FILE         measures nothing: draws the sections calls and half of the file of a run as
                      docs/benchmark.svg, on the first Node of the run

@@ -1,11 +1,12 @@
-// A server of @platformatic/mcp, written as its documentation shows. By default it does not check arguments
-// against a JSON Schema. It checks them here, as the other MCP servers do, unless BENCH_CHECKS is `none`.
+// A server of @platformatic/mcp, or of the build that BENCH_PACKAGE names, as its documentation shows. By
+// default it does not check arguments against a JSON Schema. It checks them here, as the other MCP servers
+// do, unless BENCH_CHECKS is `none`.
 
-import mcp from '@platformatic/mcp'
 import Fastify from 'fastify'
 import { prompts, resources, SERVER, tools } from '../catalog/definitions.mjs'
 import { toolAnswer } from '../servers/register-all.mjs'
 
+const { default: mcp } = await import(process.env.BENCH_PACKAGE ?? '@platformatic/mcp')
 const app = Fastify()
 const capabilities = { tools: {}, resources: {}, prompts: {} }
 const checks = process.env.BENCH_CHECKS === 'none' ? {} : { validateJsonSchemaInputs: {} }

@@ -37,8 +37,9 @@ export async function run (options, show) {
 async function measureHalf (options, ready) {
   const saturated = await saturateInTurns(ready, { ...options, rounds: 1 })
   const contenders = ready.map((contender, index) => {
-    const { median } = spread(saturated[index].map((turn) => turn?.perSecond))
-    return { ...contender, perSecond: median * SHARE }
+    // Other work on the machine can only lower the rate.
+    const { quartiles: [, high] } = spread(saturated[index].map((turn) => turn?.perSecond))
+    return { ...contender, perSecond: high * SHARE }
   })
   return interleave(contenders, options, async ({ server, rings, perSecond }) => (
     { perSecond, ...await pace({ url: server.url, rings }, { perSecond, seconds: options.seconds }) }

@@ -15,6 +15,8 @@ const FOLDER = fileURLToPath(new URL('../peers', import.meta.url))
 const MODULES = join(FOLDER, 'node_modules')
 /** The packages of the programs for this system. Some systems have no such package. */
 const TOOLBOX = `@toolbox-sdk/server-${process.platform}-${process.arch}`
+/** A build of a branch: @platformatic/mcp 2.4.0 answers requests of this revision with 400. */
+const PLATFORMATIC_2026 = 'platformatic-mcp-2026'
 const MCP_TIME = `mcp-time-${process.platform}-${process.arch}`
 
 /**
@@ -58,8 +60,9 @@ const PEERS = [
   },
   {
     name: 'platformatic/mcp, 2026-07-28',
-    package: '@platformatic/mcp',
+    package: PLATFORMATIC_2026,
     file: 'platformatic-mcp.mjs',
+    env: { BENCH_PACKAGE: PLATFORMATIC_2026 },
     differs: 'a build of its branch feat/mcp-2026-07-28; does not check what tools return; no log'
   },
   {
