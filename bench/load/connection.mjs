@@ -65,8 +65,8 @@ export class Connection {
     // A repeated request has an answer of the same length, unless the answer is chunked: servers choose the
     // chunks freely.
     const isOdd = lengths[place] !== 0 && lengths[place] !== reader.bytes && !reader.isChunked
-    if (reader.status !== 200 || isOdd) {
-      const { method, params } = requests[place]
+    const { method, params, status = 200 } = requests[place]
+    if (reader.status !== status || isOdd) {
       const what = `${method} ${JSON.stringify(params).slice(0, 200)}`
       const got = `status ${reader.status}, ${reader.bytes} bytes, ${lengths[place]} before`
       this.#onFailure(new Error(`${what}: ${got}`))

@@ -38,13 +38,16 @@ export function createChecks (toolCount, { works = true } = {}) {
 
 /**
  * @param {string} text a JSON-RPC message, or events whose last one is a JSON-RPC message
+ * @param {object} request `refusal`: a text of the answer, if the request must be refused
  * @throws if the message is not the right answer to the request
  */
-export function checkAnswer (checks, { method, params, id }, text) {
+export function checkAnswer (checks, { method, params, id, refusal }, text) {
   let isRight = false
   try {
     const message = JSON.parse(text.startsWith('{') ? text : text.slice(text.lastIndexOf('\ndata: ') + 7))
-    isRight = message.id === id && checks[method](message.result, params)
+    isRight = refusal === undefined
+      ? message.id === id && checks[method](message.result, params)
+      : text.includes(refusal)
   } catch {}
   if (isRight) return
   const asked = `${method} ${JSON.stringify(params).slice(0, 300)}`

@@ -13,6 +13,7 @@ import * as half from './half.mjs'
 import * as latency from './latency.mjs'
 import * as overload from './overload.mjs'
 import * as payloads from './payloads.mjs'
+import * as refusals from './refusals.mjs'
 import * as reload from './reload.mjs'
 import * as replicas from './replicas.mjs'
 import * as startup from './startup.mjs'
@@ -22,6 +23,6 @@ import * as tasks from './tasks.mjs'
 import * as upstreams from './upstreams.mjs'
 
 export const SECTIONS = [
-  calls, first, half, alone, eras, access, growth, latency, overload, payloads, reload, edit, startup,
+  calls, first, half, alone, eras, access, growth, latency, overload, refusals, payloads, reload, edit, startup,
   folders, streams, state, tasks, upstreams, replicas
 ]
