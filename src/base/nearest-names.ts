@@ -21,35 +21,53 @@ export function createNearestNames (names: Iterable<string>): FindNearestNames {
   }
 }
 
+interface IndexedName {
+  readonly name: string
+  /** How many pairs of letters it has. */
+  readonly size: number
+  /** How many of them the query has too. 0 between two queries. */
+  shared: number
+}
+
+interface Candidate { readonly name: string, readonly likeness: number }
+
+/** Counts at the names, and sorts three. With a map, 50 like names took 24 µs, not 5; on Node 24 13. */
 function indexNames (names: readonly string[]): FindNearestNames {
-  /** The positions of the names with each pair of letters. */
-  const byPair = new Map<string, number[]>()
-  const sizes = names.map((name, index) => {
+  const byPair = new Map<string, IndexedName[]>()
+  for (const name of names) {
     const pairs = toPairs(name)
+    const indexed = { name, size: pairs.size, shared: 0 }
     for (const pair of pairs) {
       const having = byPair.get(pair)
-      if (having === undefined) byPair.set(pair, [index])
-      else having.push(index)
+      if (having === undefined) byPair.set(pair, [indexed])
+      else having.push(indexed)
     }
-    return pairs.size
-  })
+  }
   return (query, mayName) => {
     const pairs = toPairs(query.slice(0, MAX_COMPARED_LENGTH))
-    const shared = new Map<number, number>()
-    for (const index of [...pairs].flatMap((pair) => byPair.get(pair) ?? [])) {
-      shared.set(index, (shared.get(index) ?? 0) + 1)
+    const sharing: IndexedName[] = []
+    for (const pair of pairs) {
+      for (const indexed of byPair.get(pair) ?? []) if (indexed.shared++ === 0) sharing.push(indexed)
     }
-    return Array.from(shared, ([index, count]) => {
-      const name = names[index] ?? ''
+    const nearest: Candidate[] = []
+    for (const indexed of sharing) {
+      const { name, size, shared } = indexed
+      indexed.shared = 0
       /** The Sørensen–Dice coefficient, from 0 to 1. */
-      const likeness = 2 * count / (pairs.size + (sizes[index] ?? 0))
-      return { name, likeness: Math.max(likeness, likenessOfAbbreviation(query, name)) }
-    })
-      .filter(({ name, likeness }) => likeness >= MIN_LIKENESS && mayName(name))
-      .sort((a, b) => b.likeness - a.likeness)
-      .slice(0, MAX_NEAREST)
-      .map(({ name }) => name)
+      const coefficient = 2 * shared / (pairs.size + size)
+      const likeness = Math.max(coefficient, likenessOfAbbreviation(query, name))
+      const isNear = likeness >= MIN_LIKENESS && likeness > (nearest[MAX_NEAREST - 1]?.likeness ?? 0)
+      if (isNear && mayName(name)) insert(nearest, { name, likeness })
+    }
+    return nearest.map(({ name }) => name)
   }
+}
+
+/** Keeps the order: of equally similar names the first one stays first. */
+function insert (nearest: Candidate[], candidate: Candidate): void {
+  const place = nearest.findIndex(({ likeness }) => likeness < candidate.likeness)
+  nearest.splice(place === -1 ? nearest.length : place, 0, candidate)
+  nearest.length = Math.min(nearest.length, MAX_NEAREST)
 }
 
 /** Returns the part of the name's letters that an abbreviation of it has, such as `txt` of `text`. */

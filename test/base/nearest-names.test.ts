@@ -19,6 +19,14 @@ t.test('an abbreviation means a name that has its letters in their order', async
   t.strictSame(createNearestNames(['text', 'title'])('xtt', all), [])
 })
 
+t.test('of equally similar names the first comes first, and a hidden one is passed over', async (t) => {
+  const find = createNearestNames(['tool_1a', 'tool_1b', 'tool_1c', 'tool_1d', 'tool_12'])
+  for (let times = 1; times <= 2; times++) {
+    t.strictSame(find('tool_1', all), ['tool_1a', 'tool_1b', 'tool_1c'], `asked ${times} times`)
+    t.strictSame(find('tool_2', (name) => name !== 'tool_1b'), ['tool_12', 'tool_1a', 'tool_1c'])
+  }
+})
+
 t.test('a long name and many tools cost little', async (t) => {
   const many = Array.from({ length: 5000 }, (_, index) => `tool_number_${index}`)
   const before = process.cpuUsage()
