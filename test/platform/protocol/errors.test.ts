@@ -71,6 +71,27 @@ t.test('a limit of all callers is 503, and says when to try again', async (t) =>
   t.strictSame(data, { retryAfterSeconds: 1 })
 })
 
+t.test('only an internal error has a stack, and other errors keep theirs', async (t) => {
+  const hasFrames = (error: Error) => / at .*errors\.test\.ts/.test(error.stack ?? '')
+  const cause = new Error('x')
+  for (const error of [errors.replicaLost(), errors.internalError(cause, 'r1'), errors.taskOutdated()]) {
+    t.ok(hasFrames(error), error.message)
+  }
+  for (const error of [errors.invalidParams('x'), errors.limitReached('x', 429, 1), errors.unknownTask()]) {
+    t.notOk(hasFrames(error), error.message)
+    t.match(error.stack, error.message)
+  }
+  t.ok(hasFrames(new Error('after them')))
+})
+
+t.test('errors are made where a program has made the length of stacks constant', async (t) => {
+  const { stackTraceLimit } = Error
+  Object.defineProperty(Error, 'stackTraceLimit', { writable: false })
+  t.teardown(() => { Object.defineProperty(Error, 'stackTraceLimit', { writable: true }) })
+  t.equal(errors.methodNotFound('x').code, -32601)
+  t.equal(Error.stackTraceLimit, stackTraceLimit)
+})
+
 t.test('every factory is in the table above', async (t) => {
   t.same(table.map(([factory]) => factory).sort(), Object.keys(factories).sort())
 })

@@ -1,11 +1,12 @@
 // The line of a request: the same from a logger and from the faster form.
 
 import t from 'tap'
-import { methodNotFound } from '../../../src/platform/protocol/errors.ts'
+import { methodNotFound, replicaLost } from '../../../src/platform/protocol/errors.ts'
 import { HandlerTimeout } from '../../../src/request/pipeline/lifetime.ts'
 import { toProtocolError } from '../../../src/request/pipeline/to-protocol-error.ts'
 import { createLogObserver } from '../../../src/request/pipeline/log-observer.ts'
 import type { Ending, Observed } from '../../../src/request/pipeline/observer.ts'
+import { toProtocolError } from '../../../src/request/pipeline/to-protocol-error.ts'
 
 const OBSERVED: Observed = {
   requestId: 'a-1',
@@ -66,6 +67,16 @@ t.test('says how a call ended, and who called', async (t) => {
     const { logger, fast } = lineOf({ ...OBSERVED, principal, ...facts }, { ...ENDING, ...ending })
     t.match(logger, { outcome, subject: 'ada' })
     if (!('error' in ending)) t.strictSame(fast, logger)
+  }
+})
+
+t.test('shows the stack of an internal error', async (t) => {
+  const errors: unknown[] = []
+  const logger = { info () {}, warn () {}, error: (fields: object) => { errors.push(fields) } }
+  for (const error of [new TypeError('a bug'), replicaLost()]) {
+    const protocolError = toProtocolError(error, 'a-1')
+    createLogObserver({ logger }).end?.(OBSERVED, { ...ENDING, protocolError, error })
+    t.match(errors.pop(), { reqId: 'a-1', err: { stack: / at .*log-observer\.test\.ts/ } })
   }
 })
 
