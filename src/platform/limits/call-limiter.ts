@@ -51,7 +51,7 @@ export interface LimitHit {
 }
 
 /** The rate of a group. */
-interface GroupRate extends CountedRate { readonly group: CallGroup }
+interface GroupRate extends CountedRate { readonly group: CallGroup, readonly limit: Rate }
 
 /** The rates that each caller has by default. Each replica counts alone: they cost no request to a store. */
 export interface DefaultRates {
@@ -92,9 +92,9 @@ export function createCallLimiter (
   /** Throws if a rate is used up. */
   function check (used: UsedRate<GroupRate> | undefined): void {
     if (used === undefined) return
-    const { rate: { group, ...rate }, waitMs } = used
+    const { rate: { group, limit }, waitMs } = used
     tell('rate', group)
-    throw toError(group, describeRate(group, rate), waitMs, rate.perMs / 10)
+    throw toError(group, describeRate(group, limit), waitMs, limit.perMs / 10)
   }
 
   /** Throws if a default rate of the caller is used up. */
@@ -103,7 +103,7 @@ export function createCallLimiter (
     const rate = unit === 'call' ? defaults.calls : defaults.requests
     const key = `${caller} ${unit}s`
     const group = { key, isOfAll: false, tool: undefined, thing: unit, rate, running: undefined }
-    check(defaults.counter.count([{ calls: rate.calls, perMs: rate.perMs, key, group }]))
+    check(defaults.counter.count([{ calls: rate.calls, perMs: rate.perMs, key, group, limit: rate }]))
   }
 
   function refuse (
@@ -158,7 +158,7 @@ function toRates (groups: readonly CallGroup[]): GroupRate[] {
     const { key, rate } = group
     if (rate === undefined) continue
     // A time of another length is counted in other parts.
-    rates.push({ calls: rate.calls, perMs: rate.perMs, key: `${key} /${rate.perMs}`, group })
+    rates.push({ calls: rate.calls, perMs: rate.perMs, key: `${key} /${rate.perMs}`, group, limit: rate })
   }
   return rates
 }

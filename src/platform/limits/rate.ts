@@ -10,6 +10,8 @@ export const NO_RATE = 'off'
 export interface Rate {
   readonly calls: number
   readonly perMs: number
+  /** What refused callers are told. Made when the rate is first used up. */
+  sentence?: string
 }
 
 const UNIT_MS: { readonly [unit: string]: number } = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

@@ -63,6 +63,20 @@ t.test('a tool error says which limit is reached, and how long to wait', async (
   t.equal(textOf(await send(app, call('free', 'ada'))), 'ok', 'another tool')
 })
 
+t.test('each limit has its own sentence, also when it is told again', async (t) => {
+  const app = await start(t, {}, {
+    'tools/fewer.ts': toolModule('fewer', "limits: { calls: '1/2m', allCalls: '3/1d' }")
+  })
+  for (const user of ['ada', 'bob', 'eve']) await send(app, call('fewer', user))
+  await callTimes(app, 2, call('few', 'ada'))
+  for (const [name, user, sentence] of [
+    ['fewer', 'zoe', 'all callers together may begin 3 calls of the tool fewer in 1 day.'],
+    ['few', 'ada', 'one caller may begin 2 calls of the tool few in 1 hour.'],
+    ['fewer', 'zoe', 'all callers together may begin 3 calls of the tool fewer in 1 day.'],
+    ['few', 'ada', 'one caller may begin 2 calls of the tool few in 1 hour.']
+  ] as const) t.match(textOf(await send(app, call(name, user))), `The limit is reached: ${sentence}`)
+})
+
 t.test('what is advised differs, so that refused callers do not return at once', async (t) => {
   const app = await start(t)
   await callTimes(app, 2, call('few', 'ada'))
