@@ -44,7 +44,8 @@ export class ProtocolError extends Error {
 /** The error of a call that has failed before. A class of its own, because the log has the cause already. */
 export class EarlierFailure extends ProtocolError {}
 
-export const parseError = (cause: unknown) =>
+/** @param cause absent if it says no more. */
+export const parseError = (cause?: unknown) =>
   new ProtocolError(-32700, 'Parse error: the body is not valid JSON in UTF-8', { cause, httpStatus: 400 })
 
 export const invalidRequest = (problem: string, httpStatus = 400) =>

@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { buildApp } from '../../helpers/app.ts'
+import { createReadableLog } from '../../helpers/log.ts'
 import { META, readMessages, toPost } from '../../helpers/request.ts'
 
 t.test('bodies', async (t) => {
@@ -49,6 +50,20 @@ t.test('bodies', async (t) => {
       t.notOk('id' in response)
     })
   }
+
+  t.test('the log has one line for a body that is no JSON, and the cause where it says more', async (t) => {
+    const log = createReadableLog('info')
+    const app = await buildApp(t, {}, { logger: log.logger })
+    const { headers } = toPost({ method: 'tools/list' })
+    const post = async (body: string | Buffer) => (
+      await app.inject({ method: 'POST', url: '/mcp', headers, body })
+    )
+    const line = { level: 30, msg: 'request', status: 400, code: -32700, reason: /not valid JSON/ }
+    await post('{"jsonrpc":')
+    t.match(log.lines, [line])
+    await post(Buffer.from([0x22, 0xff, 0x22]))
+    t.match(log.lines, [line, { level: 40, msg: 'request refused', err: 'not UTF-8' }, line])
+  })
 
   t.test('refuses a body over the limit with 413 and an error without an id (46)', async (t) => {
     const answer = await postBody(JSON.stringify({ pad: 'x'.repeat(2048) }))

@@ -6,7 +6,6 @@ import { HandlerTimeout } from '../../../src/request/pipeline/lifetime.ts'
 import { toProtocolError } from '../../../src/request/pipeline/to-protocol-error.ts'
 import { createLogObserver } from '../../../src/request/pipeline/log-observer.ts'
 import type { Ending, Observed } from '../../../src/request/pipeline/observer.ts'
-import { toProtocolError } from '../../../src/request/pipeline/to-protocol-error.ts'
 
 const OBSERVED: Observed = {
   requestId: 'a-1',
