@@ -1,4 +1,4 @@
-// The words of messages: counted nouns, sizes, quoted texts, and the text of an error.
+// The words of messages: counted nouns, durations, sizes, quoted texts, and the text of an error.
 
 import { inspect } from 'node:util'
 import { cut, toWellFormedJson } from './text.ts'
@@ -6,6 +6,19 @@ import { cut, toWellFormedJson } from './text.ts'
 /** Writes a number with its noun: `1 tool`, `2 tools`. */
 export function counted (count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`
+}
+
+const UNITS = [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1000]] as const
+
+/** The two largest units that are not zero: `1 day`, `1 hour 30 minutes`. Rounded down to the second. */
+export function toDuration (ms: number): string {
+  let left = ms
+  const counts = UNITS.flatMap(([unit, unitMs]) => {
+    const count = Math.floor(left / unitMs)
+    left -= count * unitMs
+    return count === 0 ? [] : [counted(count, unit)]
+  })
+  return counts.slice(0, 2).join(' ')
 }
 
 const BYTE_UNITS = ['kB', 'MB', 'GB', 'TB']

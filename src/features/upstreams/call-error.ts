@@ -1,8 +1,7 @@
 // The errors of calls: their messages are for models and say no cause.
 
 import { UpstreamError, type UpstreamErrorCode } from '../../platform/author/upstream-error.ts'
-import { toDuration } from '../../base/duration.ts'
-import { codeOf, messageOf } from '../../base/words.ts'
+import { codeOf, messageOf, toDuration } from '../../base/words.ts'
 import { CredentialError, type CredentialFailure } from './credentials/credential.ts'
 import { toTransportError } from './transport-error.ts'
 

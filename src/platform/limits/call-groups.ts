@@ -1,8 +1,7 @@
 // The groups that a call counts in: those of its caller and of all callers, with the calls of every tool and
 // with those of its own.
 
-import { toDuration } from '../../base/duration.ts'
-import { counted } from '../../base/words.ts'
+import { counted, toDuration } from '../../base/words.ts'
 import type { CallLimits } from './call-limits.ts'
 import type { Rate } from './rate.ts'
 

@@ -2,7 +2,7 @@
 // use up what the server answers this service.
 
 import type { RefusalRate } from '../access/introspection-verifier.ts'
-import { toDuration } from '../../base/duration.ts'
+import { toDuration } from '../../base/words.ts'
 import { createOutageLog } from '../../base/outage-log.ts'
 import { limitReached } from '../protocol/errors.ts'
 import { ShareUsed } from './limits.ts'

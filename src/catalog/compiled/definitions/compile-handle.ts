@@ -1,7 +1,7 @@
 // Compiles the definition of a handle to a handle kind.
 
 import type { HandleDefinition } from '../../../platform/author/define-handle.ts'
-import { toDuration } from '../../../base/duration.ts'
+import { toDuration } from '../../../base/words.ts'
 import { isObject } from '../../../platform/protocol/json-rpc.ts'
 import { SchemaError } from '../../../platform/schema/json-schema.ts'
 import { isStandardSchema, toJsonSchema } from '../../../platform/schema/standard-schema.ts'
