@@ -16,7 +16,7 @@ import { createSettingReader, type Variables } from '../catalog/folder/environme
 import { openLiveCatalog, type LiveCatalog, type LoadObserver } from '../catalog/folder/live/live-catalog.ts'
 import { CheckedPart } from '../edges/http/readiness.ts'
 import { TASK_OPTIONS } from '../features/tasks/tasks.ts'
-import { partOf } from '../platform/limits/limits.ts'
+import { partOf, withinHeap } from '../platform/limits/limits.ts'
 import { failConfig, type ServiceConfig } from '../ops/config/config.ts'
 import type { OpenedBackend } from '../platform/store/backends/backend.ts'
 import { openBackend, toPlace } from '../platform/store/backends/url-schemes.ts'
@@ -103,6 +103,9 @@ function readKeptSecrets (backend: OpenedBackend, log: FastifyBaseLogger): reado
   }
 }
 
+/** Files that clients read may have this part of the heap. */
+const HEAP_DIVISOR = 8
+
 /**
  * Rejects with a CatalogError if the catalog does not load.
  * @param signal ends the load when it aborts.
@@ -111,12 +114,18 @@ async function openServedCatalog (
   { config, environment, log, guard, clock, admitsAnonymous, loadObserver, isForAuthor }: ServiceBasis,
   broadcast: Broadcast, compileUpstream: UpstreamCompiler | undefined, signal: AbortSignal
 ): Promise<LiveCatalog> {
-  const { catalog, maxResourceBytes, watch, pageSize } = config
+  const { catalog, maxResourceBytes, watch, pageSize, workerCount } = config
   await assertLayout(catalog)
   // Imported here and not at the top, because index.ts imports app.ts.
   const trivet = await import('../index.ts')
   const openCacheScope = admitsAnonymous ? 'public' : 'private'
-  const source = openCatalogFolder(catalog, { maxResourceBytes, watchMode: watch, trivet, openCacheScope })
+  const source = openCatalogFolder(catalog, {
+    maxResourceBytes,
+    maxUnchangedBytes: withinHeap(partOf('unchangedFileBytes', workerCount), HEAP_DIVISOR),
+    watchMode: watch,
+    trivet,
+    openCacheScope
+  })
   await assertReadable(source.name)
   const options = {
     ...clock,

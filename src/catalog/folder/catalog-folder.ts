@@ -2,7 +2,10 @@
 
 import { relative, resolve, sep } from 'node:path'
 import { Generations } from '../../base/generations.ts'
+import { UnchangedFiles } from '../../base/unchanged-files.ts'
+import type { OutputContents } from '../../platform/author/define-resource.ts'
 import type { CatalogContents } from '../compiled/contents.ts'
+import { LIMITS } from '../../platform/limits/limits.ts'
 import { CompiledModules } from '../../platform/modules/compiled-module.ts'
 import { IgnoredPaths, isPart, mayHoldParts, readIgnored } from './catalog-parts.ts'
 import { FileDigests } from './files/file-digests.ts'
@@ -39,6 +42,8 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
     apps: new Generations()
   })
   let readFiles = createReadFiles()
+  const { maxUnchangedBytes = LIMITS.unchangedFileBytes.max } = options
+  const unchangedFiles = new UnchangedFiles<OutputContents>(maxUnchangedBytes)
   // Never shrinks, so that it is complete during a load too.
   const imported = new Set<string>()
   const onImport = (file: string) => { imported.add(relative(root, file).split(sep).join('/')) }
@@ -49,7 +54,7 @@ export function openCatalogFolder (folder: string, options: CatalogFolderOptions
     name: root,
     async load () {
       const { contents, modules, watchIgnore } = await loadFolder(
-        root, { ...options, compiled, readFiles, onImport }, served
+        root, { ...options, compiled, readFiles, unchangedFiles, onImport }, served
       )
       if (contents.problems.length === 0) await ignored.set(watchIgnore)
       last = modules

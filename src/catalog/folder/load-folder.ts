@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { join, relative } from 'node:path'
+import type { OutputContents } from '../../platform/author/define-resource.ts'
 import type { CacheScope } from '../../platform/protocol/primitives.ts'
 import type { CatalogContents } from '../compiled/contents.ts'
 import { compileHierarchy } from '../compiled/scopes/scope-hierarchy.ts'
@@ -10,6 +11,7 @@ import { ModuleGraph } from '../../platform/modules/module-graph.ts'
 import type { Namespace } from '../../platform/modules/namespace.ts'
 import { filesOf, type ReusableModules } from '../../platform/modules/reusable-modules.ts'
 import { yieldToRequests } from '../../base/turns.ts'
+import type { UnchangedFiles } from '../../base/unchanged-files.ts'
 import { APPS_FOLDER, readApps, type MadeApps } from './apps/read-apps.ts'
 import { findAppProblems } from './apps/tool-apps.ts'
 import { assertReadable } from './catalog-layout.ts'
@@ -36,6 +38,8 @@ export interface LoadOptions {
   readonly moduleDeadlineMs?: number
   /** The `cacheScope` of what every caller gets alike. server.yaml can say otherwise. `public` by default. */
   readonly openCacheScope?: CacheScope
+  /** The bound of what stays in memory of files that clients read. By default that of a replica. */
+  readonly maxUnchangedBytes?: number
 }
 
 /** What the last load made of files. The next load uses it again for files with the same stamp. */
@@ -48,6 +52,7 @@ export interface ReadFiles {
 interface FolderLoad extends LoadOptions {
   readonly compiled: CompiledModules
   readonly readFiles: ReadFiles
+  readonly unchangedFiles: UnchangedFiles<OutputContents>
   /** Called with each file that a module imports. */
   readonly onImport: (file: string) => void
 }
@@ -79,7 +84,8 @@ export async function loadFolder (
   root: string, options: FolderLoad, earlier: LoadedModules | undefined
 ): Promise<Loaded> {
   await assertReadable(root)
-  const { trivet, compiled, moduleDeadlineMs, onImport, maxResourceBytes, readFiles } = options
+  const { trivet, compiled, moduleDeadlineMs, onImport, readFiles } = options
+  const fileOptions = { maxBytes: options.maxResourceBytes, unchangedFiles: options.unchangedFiles }
   const imported = new Set<string>()
   const graph = new ModuleGraph({
     root,
@@ -113,18 +119,16 @@ export async function loadFolder (
 
   // Compiled here too: `read` and `complete` of plain files decide for each caller which files are there.
   const hierarchy = compileHierarchy(server.scopes, () => () => {})
-  const plain = await openPlainFiles(join(root, 'resources'), sidecars, {
-    maxBytes: maxResourceBytes, hierarchy
-  })
-  for (const prompt of markdownPrompts) await reader.promptOf(prompt, plain, maxResourceBytes)
+  const plain = await openPlainFiles(join(root, 'resources'), sidecars, { ...fileOptions, hierarchy })
+  for (const prompt of markdownPrompts) await reader.promptOf(prompt, plain, fileOptions.maxBytes)
   const skills = await readSkills(join(root, SKILLS_FOLDER), files.skills, {
-    maxBytes: maxResourceBytes, fileDigests: readFiles.fileDigests, openCacheScope, problems, passedOver
+    ...fileOptions, fileDigests: readFiles.fileDigests, openCacheScope, problems, passedOver
   })
   const apps = await readApps(files.apps, {
     folder: join(root, APPS_FOLDER),
     serverName: server.info.name,
     cache: { ttlMs: server.readTtlMs, cacheScope: openCacheScope },
-    maxResourceBytes,
+    maxResourceBytes: fileOptions.maxBytes,
     madeApps: readFiles.apps,
     problems,
     passedOver

@@ -91,6 +91,14 @@ export const LIMITS = {
     advice: 'Send one file at a time.',
     code: 503
   },
+  // Beyond it the least recently used file is read again.
+  unchangedFileBytes: {
+    things: 'bytes of files in memory',
+    per: 'replica',
+    max: 33_554_432,
+    advice: 'Try again later.',
+    code: 503
+  },
   loggedBytes: {
     things: 'bytes of kept events', per: 'replica', max: 67_108_864, advice: 'Try again later.', code: 503
   }

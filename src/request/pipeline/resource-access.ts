@@ -45,7 +45,8 @@ export async function readContents (
     const { uri, resource: { mimeType } } = match
     const output = await readMatch(match, openContext(match))
     if (output === undefined) throw resourceNotFound(givenUri)
-    return toContents(output, { uri, mimeType })
+    // A handler may change what it gets. The service goes on to use it.
+    return toContents(output, { uri, mimeType }).map((part) => ({ ...part }))
   } catch (error) {
     throw toHandlerError(error, givenUri)
   }

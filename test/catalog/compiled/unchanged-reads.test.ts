@@ -6,7 +6,7 @@ import t from 'tap'
 import type { ResourceOutput } from '../../../src/platform/author/define-resource.ts'
 import { readResult } from '../../../src/catalog/compiled/results/read-result.ts'
 import { createResultWriter } from '../../../src/catalog/compiled/results/result-json.ts'
-import { UnchangedReads } from '../../../src/catalog/compiled/results/unchanged-reads.ts'
+import { freezeContents, UnchangedReads } from '../../../src/catalog/compiled/results/unchanged-reads.ts'
 import { UNCACHED } from '../../../src/platform/protocol/primitives.ts'
 
 setFlagsFromString('--expose-gc')
@@ -39,6 +39,23 @@ t.test('the third read of a text is not written again', async (t) => {
   const kept = reads.write(text, METADATA)
   t.ok(Buffer.isBuffer(kept), 'a long result is kept as bytes')
   t.equal(reads.write([...text].join(''), METADATA), kept, 'an equal text is enough')
+})
+
+t.test('the third read of contents that never change is not written again', async (t) => {
+  const reads = new UnchangedReads(writer)
+  const contents = { uri: 'note://a', blob: Buffer.alloc(5000) }
+  const expected = readResult(writer, contents, METADATA)
+  t.equal(reads.write(contents, METADATA), expected)
+  t.equal(reads.write(contents, METADATA), expected)
+  t.equal(typeof reads.write(contents, METADATA), 'string', 'others may have changed')
+  freezeContents(contents)
+  t.equal(reads.write(contents, METADATA), expected)
+  t.equal(reads.write(contents, METADATA), expected)
+  const kept = reads.write(contents, METADATA)
+  t.ok(Buffer.isBuffer(kept))
+  t.equal(String(kept), expected)
+  t.equal(reads.write(contents, METADATA), kept)
+  t.not(reads.write(freezeContents({ ...contents }), METADATA), kept, 'of these contents only')
 })
 
 t.test('another text of the same length, and another length, are answered at once', async (t) => {

@@ -1,14 +1,16 @@
 // Reads the files of a folder: their bytes, and the contents of resources. Tells text from other bytes.
 
 import { isUtf8 } from 'node:buffer'
-import { constants, createReadStream, type Stats } from 'node:fs'
+import { constants, createReadStream } from 'node:fs'
 import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises'
 import { basename } from 'node:path'
+import type { OpenedFile, UnchangedFiles } from '../../../base/unchanged-files.ts'
 import { codeOf } from '../../../base/words.ts'
 import type { OutputContents } from '../../../platform/author/define-resource.ts'
 import { BYTES_TYPE, mediaTypeOfName, TEXT_TYPE } from '../../../base/media-types.ts'
 import { resourceTooLarge } from '../../../platform/protocol/errors.ts'
 import type { FileBytes, LocatedResource, OpenedBytes } from '../../compiled/contents.ts'
+import { freezeContents } from '../../compiled/results/unchanged-reads.ts'
 import { isWithin, type FolderFile } from './folder-files.ts'
 
 /** Resources that are files. */
@@ -38,10 +40,14 @@ const GONE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'])
 export async function readBytes (
   path: string, location: FileLocation, maxBytes: number, tooLarge: (size: number) => Error
 ): Promise<Buffer | undefined> {
-  return await openFile(path, location, async (file, size) => {
-    if (size > maxBytes) throw tooLarge(size)
-    return await file.readFile()
-  })
+  return await openFile(path, location, async (file) => await readOpened(file, maxBytes, tooLarge))
+}
+
+async function readOpened (
+  { handle, facts: { size } }: OpenedFile, maxBytes: number, tooLarge: (size: number) => Error
+): Promise<Buffer> {
+  if (size > maxBytes) throw tooLarge(size)
+  return await handle.readFile()
 }
 
 /** `undefined` if the file is gone or is now outside the folder. */
@@ -68,8 +74,8 @@ const MAX_MISSING_BYTES = 3
 
 /** Whether the first bytes of the file are text. `false` if the file is gone. */
 async function beginsWithText (path: string, location: FileLocation): Promise<boolean> {
-  const sample = await openFile(path, location, async (file) => {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0)
+  const sample = await openFile(path, location, async ({ handle }) => {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0)
     return buffer.subarray(0, bytesRead)
   })
   if (sample === undefined) return false
@@ -80,12 +86,12 @@ async function beginsWithText (path: string, location: FileLocation): Promise<bo
 }
 
 async function openFile<T> (
-  path: string, location: FileLocation, read: (file: FileHandle, size: number) => Promise<T>
+  path: string, location: FileLocation, read: (file: OpenedFile) => Promise<T>
 ): Promise<T | undefined> {
   const file = await openRegular(path, location)
   if (file === undefined) return undefined
   try {
-    return await read(file.handle, file.facts.size)
+    return await read(file)
   } finally {
     await file.handle.close()
   }
@@ -94,7 +100,7 @@ async function openFile<T> (
 /** The caller closes the handle. */
 async function openRegular (
   path: string, { folder, root }: FileLocation
-): Promise<{ readonly handle: FileHandle, readonly facts: Stats } | undefined> {
+): Promise<OpenedFile | undefined> {
   // The real path of the folder changes with the link swap of a mounted ConfigMap.
   const isInside = async (real: string) => isWithin(root, real) || isWithin(await realpath(folder), real)
   try {
@@ -105,9 +111,11 @@ async function openRegular (
     let isInFolder = false
     try {
       const facts = await handle.stat()
+      if (!facts.isFile()) return undefined
       // A folder of the path may have been replaced by a link since its real path was found.
-      isInFolder = facts.isFile() && await isInside(await openedPath(handle, real))
-      return isInFolder ? { handle, facts } : undefined
+      const realPath = await openedPath(handle, real)
+      isInFolder = await isInside(realPath)
+      return isInFolder ? { handle, facts, realPath } : undefined
     } finally {
       if (!isInFolder) await handle.close()
     }
@@ -131,15 +139,33 @@ interface TypedFile extends Pick<FolderFile, 'absolutePath'> { readonly mimeType
 export interface FileReader {
   /** The name decides, then the content. Called once for a file: the list and a read have the same type. */
   typeOf (file: FolderFile): Promise<string>
-  /** `undefined` if the file is gone, or is now outside the folder. */
-  read (file: TypedFile, uri: string): Promise<OutputContents | undefined>
+  /** Contents that must not be changed. `undefined` if the file is gone, or is now outside the folder. */
+  read (file: TypedFile, uri: string): OutputContents | Promise<OutputContents | undefined>
   /** What a link to the file needs. */
   bytesOf (file: FolderFile): FileBytes
 }
 
-/** @param maxBytes the most that one read of a file may return. */
-export async function createFileReader (folder: string, maxBytes: number): Promise<FileReader> {
-  const location = { folder, root: await realpath(folder).catch(() => folder) }
+export interface FileReaderOptions {
+  /** The maximum bytes that one read of a file or of a directory may return. */
+  readonly maxBytes: number
+  readonly unchangedFiles: UnchangedFiles<OutputContents>
+}
+
+export async function createFileReader (
+  folder: string, { maxBytes, unchangedFiles }: FileReaderOptions
+): Promise<FileReader> {
+  const root = await realpath(folder).catch(() => folder)
+  const location = { folder, root }
+
+  async function readNow (path: string, mimeType: string, uri: string): Promise<OutputContents | undefined> {
+    return await openFile(path, location, async (file) => {
+      const bytes = await readOpened(file, maxBytes, (size) => resourceTooLarge(uri, size, maxBytes))
+      const part = isText(bytes) ? { text: bytes.toString() } : { blob: bytes }
+      const contents = { uri, mimeType, ...part }
+      return await unchangedFiles.add(path, file, contents) ? freezeContents(contents) : contents
+    })
+  }
+
   return {
     async typeOf ({ path, absolutePath }) {
       const type = mediaTypeOfName(path)
@@ -147,12 +173,10 @@ export async function createFileReader (folder: string, maxBytes: number): Promi
       // A file that cannot be read is listed. A read of it reports the reason to the log.
       return await beginsWithText(absolutePath, location).catch(() => false) ? TEXT_TYPE : BYTES_TYPE
     },
-    async read ({ absolutePath, mimeType }, uri) {
-      const bytes = await readBytes(
-        absolutePath, location, maxBytes, (size) => resourceTooLarge(uri, size, maxBytes)
-      )
-      if (bytes === undefined) return undefined
-      return isText(bytes) ? { uri, mimeType, text: bytes.toString() } : { uri, mimeType, blob: bytes }
+    read ({ absolutePath, mimeType }, uri) {
+      const { realPath = '', value: contents } = unchangedFiles.get(absolutePath) ?? {}
+      const isSame = contents?.uri === uri && contents.mimeType === mimeType && isWithin(root, realPath)
+      return isSame ? contents : readNow(absolutePath, mimeType, uri)
     },
     bytesOf ({ path, size, absolutePath }) {
       return { size, name: basename(path), open: async () => await openBytes(absolutePath, location) }

@@ -14,17 +14,15 @@ import { checkScopes, mayUse } from '../../compiled/scopes/access-rule.ts'
 import type { ScopeHierarchy } from '../../compiled/scopes/scope-hierarchy.ts'
 import { yieldToRequests } from '../../../base/turns.ts'
 import { FILES_FOLDER, type EmbeddableFile } from './embedded-files.ts'
-import { createFileReader, type FileReader, type FileResources } from './file-contents.ts'
+import {
+  createFileReader, type FileReader, type FileReaderOptions, type FileResources
+} from './file-contents.ts'
 import type { FileSettings, FolderSettings } from './file-settings.ts'
 import { createFileViews, type FileView } from './file-views.ts'
 import { findDirectories, type FolderFile } from './folder-files.ts'
 import type { Sidecars } from './sidecars.ts'
 
-interface PlainFilesOptions {
-  /** The maximum bytes that one read of a file or of a directory may return. */
-  readonly maxBytes: number
-  readonly hierarchy: ScopeHierarchy
-}
+interface PlainFilesOptions extends FileReaderOptions { readonly hierarchy: ScopeHierarchy }
 
 interface PlainFile extends FolderFile, Pick<FileSettings, 'scopes'> {
   readonly mimeType: string
@@ -38,9 +36,9 @@ const MAX_ENTRIES = 100
 /** @param folder the paths of the files are relative to it. */
 export async function openPlainFiles (
   folder: string, { files, folder: folderSettings, settingsOf }: Sidecars,
-  { maxBytes, hierarchy }: PlainFilesOptions
+  options: PlainFilesOptions
 ): Promise<PlainFiles> {
-  const reader = await createFileReader(folder, maxBytes)
+  const reader = await createFileReader(folder, options)
   const plainFiles: PlainFile[] = []
   for (const file of files) {
     await yieldToRequests()
@@ -49,10 +47,12 @@ export async function openPlainFiles (
     const { scopes, whenMissing = 'hide' } = settings
     plainFiles.push({ ...file, mimeType, scopes, whenMissing, settings })
   }
-  return new PlainFiles(plainFiles, folderSettings, { reader, maxBytes, hierarchy })
+  return new PlainFiles(plainFiles, folderSettings, { ...options, reader })
 }
 
-interface PlainFilesDependencies extends PlainFilesOptions { readonly reader: FileReader }
+interface PlainFilesDependencies extends Pick<PlainFilesOptions, 'maxBytes' | 'hierarchy'> {
+  readonly reader: FileReader
+}
 
 export class PlainFiles {
   readonly #files: readonly PlainFile[]
@@ -104,7 +104,7 @@ export class PlainFiles {
       uri: toFileUri(path),
       mimeType,
       size,
-      read: async ({ uri }) => await this.#reader.read(file, uri)
+      read: ({ uri }) => this.#reader.read(file, uri)
     })
   }
 

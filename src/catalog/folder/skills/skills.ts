@@ -12,7 +12,7 @@ import { MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillResource } from '../../../p
 import type { Located, LocatedResource, SkillDefinition } from '../../compiled/contents.ts'
 import type { Problem } from '../../compiled/problem.ts'
 import { toFileProblem, type FileFindings } from '../error-problem.ts'
-import { createFileReader, type FileResources } from '../files/file-contents.ts'
+import { createFileReader, type FileReaderOptions, type FileResources } from '../files/file-contents.ts'
 import type { FileDigests } from '../files/file-digests.ts'
 import { findDirectories, parentOf, type FolderFile } from '../files/folder-files.ts'
 import { findSkillFolders, type SkillFolder } from './skill-folders.ts'
@@ -22,9 +22,7 @@ const { basename, join } = posix
 
 export const SKILLS_FOLDER = 'skills'
 
-interface SkillsOptions extends FileFindings {
-  /** The maximum bytes that one read of a file may return. */
-  readonly maxBytes: number
+interface SkillsOptions extends FileFindings, FileReaderOptions {
   readonly fileDigests: FileDigests
   /** The `cacheScope` of skills that no scope decides about. */
   readonly openCacheScope: CacheScope
@@ -118,9 +116,10 @@ interface SkillFiles extends FileResources {
 
 async function readFiles (
   folder: string, skills: ReadonlyMap<string, ReadSkill>,
-  { maxBytes, fileDigests, openCacheScope, problems }: SkillsOptions
+  options: SkillsOptions
 ): Promise<SkillFiles> {
-  const { typeOf, read, bytesOf } = await createFileReader(folder, maxBytes)
+  const { maxBytes, fileDigests, openCacheScope, problems } = options
+  const { typeOf, read, bytesOf } = await createFileReader(folder, options)
   const byMain = new Map([...skills.values()].map((skill) => [skill.main, skill]))
   const manifest = new Map<FolderFile, SkillResource>()
   const resources: LocatedResource[] = []
@@ -143,7 +142,7 @@ async function readFiles (
       mimeType: typed.mimeType,
       size,
       cache: toCache(access, openCacheScope),
-      read: async () => await read(typed, uri)
+      read: () => read(typed, uri)
     })
     manifest.set(file, { uri, digest: `sha256:${digest}`, size })
     resources.push({ definition, bytes: bytesOf(file), file: toFile(path), place: '' })
