@@ -15,11 +15,12 @@ export const LARGE_FILES = [1, 5].flatMap((mebibytes) => ['text', 'binary'].map(
 /** @param {string} folder the folder of the catalog */
 export async function writeLargeFiles (folder) {
   for (const { kind, bytes, file } of LARGE_FILES) {
-    await writeFile(join(folder, 'resources', file), contents(kind, bytes))
+    await writeFile(join(folder, 'resources', file), randomContents(kind, bytes))
   }
 }
 
-function contents (kind, bytes) {
+/** @param {'text' | 'binary'} kind */
+export function randomContents (kind, bytes) {
   if (kind === 'binary') return randomFillSync(Buffer.alloc(bytes))
   const line = Buffer.from(LINE)
   const lines = Buffer.alloc(bytes, '\n')

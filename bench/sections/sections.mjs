@@ -6,6 +6,7 @@ import * as alone from './alone.mjs'
 import * as calls from './calls.mjs'
 import * as edit from './edit.mjs'
 import * as eras from './eras.mjs'
+import * as files from './files.mjs'
 import * as first from './first.mjs'
 import * as folders from './folders.mjs'
 import * as growth from './growth.mjs'
@@ -23,6 +24,6 @@ import * as tasks from './tasks.mjs'
 import * as upstreams from './upstreams.mjs'
 
 export const SECTIONS = [
-  calls, first, half, alone, eras, access, growth, latency, overload, refusals, payloads, reload, edit, startup,
-  folders, streams, state, tasks, upstreams, replicas
+  calls, first, half, alone, eras, access, growth, latency, overload, refusals, payloads, files, reload, edit,
+  startup, folders, streams, state, tasks, upstreams, replicas
 ]
