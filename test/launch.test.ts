@@ -26,8 +26,9 @@ t.test('an older Node is refused, with the version that is needed', async (t) =>
 
 t.test('this Node, and later ones, run it', async (t) => {
   for (const version of [process.versions.node, '20.19.0', '21.0.0', '30.1.0']) {
-    const { code, stdout } = await launch(version)
-    t.equal(code, 0, version)
+    const { code, stdout, stderr } = await launch(version)
+    // V8 complains of a flag that it does not know.
+    t.strictSame([code, stderr], [0, ''], version)
     t.match(stdout, /^\d+\.\d+\.\d+\n$/)
   }
 })
