@@ -1,7 +1,7 @@
 // Reads the files of a folder: their bytes, and the contents of resources. Tells text from other bytes.
 
 import { isUtf8 } from 'node:buffer'
-import { constants, createReadStream } from 'node:fs'
+import { closeSync, constants, createReadStream, openSync, readSync, realpathSync } from 'node:fs'
 import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { OpenedFile, UnchangedFiles } from '../../../base/unchanged-files.ts'
@@ -72,17 +72,27 @@ const SAMPLE_BYTES = 4096
 /** The last character of a sample may lack up to this many of its bytes. */
 const MAX_MISSING_BYTES = 3
 
-/** Whether the first bytes of the file are text. `false` if the file is gone. */
-async function beginsWithText (path: string, location: FileLocation): Promise<boolean> {
-  const sample = await openFile(path, location, async ({ handle }) => {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(SAMPLE_BYTES), 0, SAMPLE_BYTES, 0)
-    return buffer.subarray(0, bytesRead)
-  })
-  if (sample === undefined) return false
-  const cuts = sample.length < SAMPLE_BYTES ? 0 : MAX_MISSING_BYTES
-  return Array.from({ length: cuts + 1 }, (_, cut) => sample.length - cut).some(
-    (end) => isText(sample.subarray(0, end))
-  )
+/**
+ * Whether the first bytes of the file are text. `false` if it cannot be read. Synchronous: it takes 20 µs of
+ * CPU, and the asynchronous functions 150 µs (Node 20).
+ */
+function beginsWithText (path: string, root: string): boolean {
+  let descriptor: number | undefined
+  try {
+    const real = realpathSync.native(path)
+    if (!isWithin(root, real)) return false
+    descriptor = openSync(real, READ_REGULAR)
+    const buffer = Buffer.alloc(SAMPLE_BYTES)
+    const sample = buffer.subarray(0, readSync(descriptor, buffer, 0, SAMPLE_BYTES, 0))
+    const cuts = sample.length < SAMPLE_BYTES ? 0 : MAX_MISSING_BYTES
+    return Array.from({ length: cuts + 1 }, (_, cut) => sample.length - cut).some(
+      (end) => isText(sample.subarray(0, end))
+    )
+  } catch {
+    return false
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
 }
 
 async function openFile<T> (
@@ -138,7 +148,7 @@ interface TypedFile extends Pick<FolderFile, 'absolutePath'> { readonly mimeType
 
 export interface FileReader {
   /** The name decides, then the content. Called once for a file: the list and a read have the same type. */
-  typeOf (file: FolderFile): Promise<string>
+  typeOf (file: FolderFile): string
   /** Contents that must not be changed. `undefined` if the file is gone, or is now outside the folder. */
   read (file: TypedFile, uri: string): OutputContents | Promise<OutputContents | undefined>
   /** What a link to the file needs. */
@@ -167,11 +177,11 @@ export async function createFileReader (
   }
 
   return {
-    async typeOf ({ path, absolutePath }) {
+    typeOf ({ path, absolutePath }) {
       const type = mediaTypeOfName(path)
       if (type !== undefined) return type
       // A file that cannot be read is listed. A read of it reports the reason to the log.
-      return await beginsWithText(absolutePath, location).catch(() => false) ? TEXT_TYPE : BYTES_TYPE
+      return beginsWithText(absolutePath, root) ? TEXT_TYPE : BYTES_TYPE
     },
     read ({ absolutePath, mimeType }, uri) {
       const { realPath = '', value: contents } = unchangedFiles.get(absolutePath) ?? {}

@@ -41,9 +41,10 @@ export async function openPlainFiles (
   const reader = await createFileReader(folder, options)
   const plainFiles: PlainFile[] = []
   for (const file of files) {
-    await yieldToRequests()
+    const turn = yieldToRequests()
+    if (turn !== undefined) await turn
     const settings = settingsOf(file.path)
-    const mimeType = settings.mimeType ?? await reader.typeOf(file)
+    const mimeType = settings.mimeType ?? reader.typeOf(file)
     const { scopes, whenMissing = 'hide' } = settings
     plainFiles.push({ ...file, mimeType, scopes, whenMissing, settings })
   }
@@ -83,7 +84,8 @@ export class PlainFiles {
     const resources: LocatedResource[] = []
     const stamps = new Map<string, string>()
     for (const file of this.#files) {
-      await yieldToRequests()
+      const turn = yieldToRequests()
+      if (turn !== undefined) await turn
       const definition = this.#define(file)
       const { path, stamp, mimeType } = file
       resources.push({

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { defineResource, type ResourceDefinition } from '../../../platform/author/define-resource.ts'
 import { DIRECTORY_TYPE } from '../../../base/media-types.ts'
+import { yieldToRequests } from '../../../base/turns.ts'
 import type { CacheHints, CacheScope } from '../../../platform/protocol/primitives.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillResource } from '../../../platform/protocol/skills.ts'
 import type { Located, LocatedResource, SkillDefinition } from '../../compiled/contents.ts'
@@ -128,11 +129,12 @@ async function readFiles (
   const all = [...skills.values()].filter(isOutermost)
   const guarded = all.flatMap(({ files, access }) => files.map((file) => ({ file, access })))
   for (const { file, access } of guarded) {
+    await yieldToRequests()
     const { path, size } = file
     const uri = toSkillUri(path)
     const digest = await fileDigests.of(file)
     if (digest === '') problems.push({ file: toFile(path), place: '', rule: whyUnread(size, maxBytes) })
-    const typed = { ...file, mimeType: await typeOf(file) }
+    const typed = { ...file, mimeType: typeOf(file) }
     const { name, description } = byMain.get(file)?.frontmatter ?? { name: basename(path) }
     const definition = defineResource({
       name,

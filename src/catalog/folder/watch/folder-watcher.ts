@@ -1,7 +1,7 @@
 // Detects changes of a folder: a rename over a file (editors), a rewrite in place, an addition, a removal,
 // the swap of the `..data` link, which changes a mounted ConfigMap, and the replacement of the whole folder.
 
-import { lstatSync, watch as watchNode } from 'node:fs'
+import { watch as watchNode } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import { watch as watchFiles } from 'chokidar'
@@ -102,6 +102,8 @@ async function openWatchers (
   const mounts = await findMounts(root)
   // The watcher would watch the folder above a missing one.
   if (mounts === undefined) return async () => {}
+  // The watcher asks for a link before it follows the link.
+  const links = new Set<string>()
   const files = watchFiles(root, {
     ignoreInitial: true,
     usePolling: mode === 'poll',
@@ -109,11 +111,12 @@ async function openWatchers (
     // Changes are grouped later, so the watcher need not delay a rename.
     atomic: false,
     ignorePermissionErrors: true,
-    ignored: (path, stats) => path !== root && (
-      isNeverPart(basename(path)) || ignored.has(toPath(path)) ||
+    ignored (path, stats) {
       // The watcher of its folder reports it. A watcher for each of 10,000 files takes 110 MB and a second.
-      (mode === 'on' && stats?.isFile() === true && !isLink(path))
-    )
+      if (mode === 'on' && stats?.isFile() === true && !links.has(path)) return true
+      if (stats?.isSymbolicLink() === true) links.add(path)
+      return path !== root && (isNeverPart(basename(path)) || ignored.has(toPath(path)))
+    }
   })
   files.on('raw', (_event, name: unknown, details) => {
     if (mode !== 'on' || typeof name !== 'string' || !isObject(details)) return
@@ -143,7 +146,7 @@ async function openWatchers (
     })
   })
   // The watcher reports no event for files when a link to their folder is replaced.
-  const links = [...new Set([root, ...mounts])].flatMap((mount) => {
+  const mountWatchers = [...new Set([root, ...mounts])].flatMap((mount) => {
     try {
       const onEntry = (_: string, name: string | null) => { if (name?.startsWith('..') === true) onChange() }
       return [watchNode(mount, onEntry).on('error', onChange)]
@@ -153,13 +156,9 @@ async function openWatchers (
     }
   })
   return async () => {
-    for (const link of links) link.close()
+    for (const watcher of mountWatchers) watcher.close()
     await files.close()
   }
-}
-
-function isLink (path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 }
 
 /**
