@@ -9,6 +9,9 @@ const FEW_TOOLS = 50
 export const MANY_TOOLS = 5000
 export const FILES = 10_000
 const FILES_IN_FOLDER = 100
+/** Files whose names have no type: a load reads the beginning of each. */
+export const DOCUMENTS = 4490
+const DOCUMENTS_IN_FOLDER = 10
 export const PACKAGES = 2000
 export const FILES_IN_PACKAGE = 25
 
@@ -21,6 +24,9 @@ export async function writeLargeFolder (folder, kind) {
   await editTool(folder, 'first')
   const write = (name, ...many) => writeMany(join(folder, name), ...many)
   if (kind === 'files') await write('resources', FILES / FILES_IN_FOLDER, FILES_IN_FOLDER, text)
+  if (kind === 'documents') {
+    await write('resources', DOCUMENTS / DOCUMENTS_IN_FOLDER, DOCUMENTS_IN_FOLDER, document)
+  }
   if (kind === 'packages') await write('node_modules', PACKAGES, FILES_IN_PACKAGE, code)
 }
 
@@ -38,6 +44,7 @@ export default defineTool({ name: '${EDITED}', description: 'Changes often.', ru
 }
 
 const text = (index) => [`page-${index}.md`, `# Page ${index}\n\n${'Three legs never wobble. '.repeat(20)}\n`]
+const document = (index) => [`page-${index}`, `Page ${index}\n\n${'Three legs never wobble. '.repeat(300)}\n`]
 const code = (index) => [`module-${index}.js`, `export const value = ${index}\n`]
 
 async function writeMany (folder, folders, filesInEach, fileOf) {
