@@ -103,9 +103,6 @@ function readKeptSecrets (backend: OpenedBackend, log: FastifyBaseLogger): reado
   }
 }
 
-/** Files that clients read may have this part of the heap. */
-const HEAP_DIVISOR = 8
-
 /**
  * Rejects with a CatalogError if the catalog does not load.
  * @param signal ends the load when it aborts.
@@ -119,12 +116,9 @@ async function openServedCatalog (
   // Imported here and not at the top, because index.ts imports app.ts.
   const trivet = await import('../index.ts')
   const openCacheScope = admitsAnonymous ? 'public' : 'private'
+  const maxUnchangedBytes = withinHeap(partOf('unchangedFileBytes', workerCount), 8)
   const source = openCatalogFolder(catalog, {
-    maxResourceBytes,
-    maxUnchangedBytes: withinHeap(partOf('unchangedFileBytes', workerCount), HEAP_DIVISOR),
-    watchMode: watch,
-    trivet,
-    openCacheScope
+    maxResourceBytes, maxUnchangedBytes, watchMode: watch, trivet, openCacheScope
   })
   await assertReadable(source.name)
   const options = {

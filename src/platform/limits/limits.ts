@@ -93,11 +93,7 @@ export const LIMITS = {
   },
   // Beyond it the least recently used file is read again.
   unchangedFileBytes: {
-    things: 'bytes of files in memory',
-    per: 'replica',
-    max: 33_554_432,
-    advice: 'Try again later.',
-    code: 503
+    things: 'bytes of files', per: 'replica', max: 33_554_432, advice: 'Try again later.', code: 503
   },
   loggedBytes: {
     things: 'bytes of kept events', per: 'replica', max: 67_108_864, advice: 'Try again later.', code: 503

@@ -40,14 +40,10 @@ const GONE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'])
 export async function readBytes (
   path: string, location: FileLocation, maxBytes: number, tooLarge: (size: number) => Error
 ): Promise<Buffer | undefined> {
-  return await openFile(path, location, async (file) => await readOpened(file, maxBytes, tooLarge))
-}
-
-async function readOpened (
-  { handle, facts: { size } }: OpenedFile, maxBytes: number, tooLarge: (size: number) => Error
-): Promise<Buffer> {
-  if (size > maxBytes) throw tooLarge(size)
-  return await handle.readFile()
+  return await openFile(path, location, async ({ handle, facts: { size } }) => {
+    if (size > maxBytes) throw tooLarge(size)
+    return await handle.readFile()
+  })
 }
 
 /** `undefined` if the file is gone or is now outside the folder. */
@@ -69,6 +65,7 @@ function isText (bytes: Buffer): boolean {
 }
 
 const SAMPLE_BYTES = 4096
+const sampled = Buffer.alloc(SAMPLE_BYTES)
 /** The last character of a sample may lack up to this many of its bytes. */
 const MAX_MISSING_BYTES = 3
 
@@ -82,8 +79,7 @@ function beginsWithText (path: string, root: string): boolean {
     const real = realpathSync.native(path)
     if (!isWithin(root, real)) return false
     descriptor = openSync(real, READ_REGULAR)
-    const buffer = Buffer.alloc(SAMPLE_BYTES)
-    const sample = buffer.subarray(0, readSync(descriptor, buffer, 0, SAMPLE_BYTES, 0))
+    const sample = sampled.subarray(0, readSync(descriptor, sampled, 0, SAMPLE_BYTES, 0))
     const cuts = sample.length < SAMPLE_BYTES ? 0 : MAX_MISSING_BYTES
     return Array.from({ length: cuts + 1 }, (_, cut) => sample.length - cut).some(
       (end) => isText(sample.subarray(0, end))
@@ -169,9 +165,10 @@ export async function createFileReader (
 
   async function readNow (path: string, mimeType: string, uri: string): Promise<OutputContents | undefined> {
     return await openFile(path, location, async (file) => {
-      const bytes = await readOpened(file, maxBytes, (size) => resourceTooLarge(uri, size, maxBytes))
-      const part = isText(bytes) ? { text: bytes.toString() } : { blob: bytes }
-      const contents = { uri, mimeType, ...part }
+      const { handle, facts: { size } } = file
+      if (size > maxBytes) throw resourceTooLarge(uri, size, maxBytes)
+      const bytes = await handle.readFile()
+      const contents = { uri, mimeType, ...isText(bytes) ? { text: bytes.toString() } : { blob: bytes } }
       return await unchangedFiles.add(path, file, contents) ? freezeContents(contents) : contents
     })
   }

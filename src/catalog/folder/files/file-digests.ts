@@ -2,7 +2,7 @@
 // again only when it may have changed.
 
 import { createHash, hash } from 'node:crypto'
-import { closeSync, createReadStream, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { createReadStream, readFileSync, statSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Generations } from '../../../base/generations.ts'
@@ -25,14 +25,13 @@ export class FileDigests {
     this.#maxBytes = maxBytes
   }
 
-  /** Empty for a file that cannot be read, or is larger than `maxBytes`. A promise only for large files. */
-  of ({ absolutePath, size, stamp }: Omit<FolderFile, 'path'>): string | Promise<string> {
+  /** Empty for a file that cannot be read, or is larger than `maxBytes`. */
+  async of ({ absolutePath, size, stamp }: Omit<FolderFile, 'path'>): Promise<string> {
+    await yieldToRequests()
     const earlier = this.#digests.get(absolutePath, stamp)
     if (earlier !== undefined) return earlier
-    const keep = (digest: string) => this.#digests.set(absolutePath, digest, stamp)
-    if (size > this.#maxBytes) return keep('')
-    if (size > MAX_SYNC_BYTES) return digestLarge(absolutePath).catch(() => '').then(keep)
-    return keep(digestSmall(absolutePath, size))
+    const digest = size > this.#maxBytes ? '' : await digestFile(absolutePath, size).catch(() => '')
+    return this.#digests.set(absolutePath, digest, stamp)
   }
 
   /** Ends a load. */
@@ -41,25 +40,8 @@ export class FileDigests {
   }
 }
 
-/** One buffer for all small files: with one for each, a start with 10,000 files takes 3 % more CPU. */
-const buffer = Buffer.alloc(MAX_SYNC_BYTES + 1)
-
-/** Empty for a file that cannot be read. */
-function digestSmall (path: string, size: number): string {
-  let descriptor: number | undefined
-  try {
-    descriptor = openSync(path, 'r')
-    const length = readSync(descriptor, buffer, 0, buffer.length, 0)
-    // The file may have changed, or the file system may have returned a part of it.
-    return hash('sha256', length === size ? buffer.subarray(0, length) : readFileSync(path))
-  } catch {
-    return ''
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
-  }
-}
-
-async function digestLarge (path: string): Promise<string> {
+async function digestFile (path: string, size: number): Promise<string> {
+  if (size <= MAX_SYNC_BYTES) return hash('sha256', readFileSync(path))
   const digest = createHash('sha256')
   for await (const chunk of createReadStream(path)) digest.update(chunk)
   return digest.digest('hex')
@@ -93,12 +75,7 @@ export async function digestFiles (
   for (const file of imported) {
     if (!digests.has(file) && TEXT.test(file)) digests.set(file, await digestOf(file, fileDigests))
   }
-  for (const file of files) {
-    const turn = yieldToRequests()
-    if (turn !== undefined) await turn
-    const digest = fileDigests.of(file)
-    digests.set(file.absolutePath, typeof digest === 'string' ? digest : await digest)
-  }
+  for (const file of files) digests.set(file.absolutePath, await fileDigests.of(file))
   const named = new Map<string, string>()
   const lines: string[] = []
   for (const [file, digest] of digests) {

@@ -3,7 +3,7 @@
 
 import { lstatSync, type Stats } from 'node:fs'
 import { readdir, realpath } from 'node:fs/promises'
-import { sep } from 'node:path'
+import { join, posix, sep } from 'node:path'
 import { codeOf } from '../../../base/words.ts'
 import { yieldToRequests } from '../../../base/turns.ts'
 
@@ -21,7 +21,7 @@ const UNREADABLE = '\u{fffd}'
 
 /** Whether a real path lies within a real folder. */
 export function isWithin (folder: string, path: string): boolean {
-  return path === folder || path.startsWith(within(folder, ''))
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
 
 /** What editors and desktops put beside files while they are open or shown. */
@@ -73,13 +73,14 @@ export async function listFiles (
       if (isForeignName(name)) continue
       const turn = yieldToRequests()
       if (turn !== undefined) await turn
-      const absolutePath = within(directory.absolutePath, name)
-      const path = directory.path === '' ? name : `${directory.path}/${name}`
-      const isLink = entry.isSymbolicLink()
-      const real = isLink ? await attempt(path, realpath(absolutePath)) : within(directory.real, name)
-      if (real === undefined || root === undefined) continue
+      const absolutePath = join(directory.absolutePath, name)
+      const path = posix.join(directory.path, name)
       // Only a link may lead out of the folder.
-      if (isLink && !isWithin(root, real)) {
+      const real = entry.isSymbolicLink()
+        ? await attempt(path, realpath(absolutePath))
+        : join(directory.real, name)
+      if (real === undefined || root === undefined) continue
+      if (!isWithin(root, real)) {
         onPassedOver(path, 'is a link that leads out of its folder: put the file itself here')
         continue
       }
@@ -114,11 +115,6 @@ export async function listFiles (
       return undefined
     }
   }
-}
-
-/** Does what `join` does for an entry of a folder, in a twentieth of its time. */
-function within (folder: string, name: string): string {
-  return folder.endsWith(sep) ? folder + name : folder + sep + name
 }
 
 interface WalkedFolder extends Pick<FolderFile, 'path' | 'absolutePath'> { readonly real: string }

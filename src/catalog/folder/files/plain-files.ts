@@ -41,8 +41,7 @@ export async function openPlainFiles (
   const reader = await createFileReader(folder, options)
   const plainFiles: PlainFile[] = []
   for (const file of files) {
-    const turn = yieldToRequests()
-    if (turn !== undefined) await turn
+    await yieldToRequests()
     const settings = settingsOf(file.path)
     const mimeType = settings.mimeType ?? reader.typeOf(file)
     const { scopes, whenMissing = 'hide' } = settings
@@ -84,8 +83,7 @@ export class PlainFiles {
     const resources: LocatedResource[] = []
     const stamps = new Map<string, string>()
     for (const file of this.#files) {
-      const turn = yieldToRequests()
-      if (turn !== undefined) await turn
+      await yieldToRequests()
       const definition = this.#define(file)
       const { path, stamp, mimeType } = file
       resources.push({

@@ -7,7 +7,6 @@ import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { defineResource, type ResourceDefinition } from '../../../platform/author/define-resource.ts'
 import { DIRECTORY_TYPE } from '../../../base/media-types.ts'
-import { yieldToRequests } from '../../../base/turns.ts'
 import type { CacheHints, CacheScope } from '../../../platform/protocol/primitives.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillResource } from '../../../platform/protocol/skills.ts'
 import type { Located, LocatedResource, SkillDefinition } from '../../compiled/contents.ts'
@@ -129,7 +128,6 @@ async function readFiles (
   const all = [...skills.values()].filter(isOutermost)
   const guarded = all.flatMap(({ files, access }) => files.map((file) => ({ file, access })))
   for (const { file, access } of guarded) {
-    await yieldToRequests()
     const { path, size } = file
     const uri = toSkillUri(path)
     const digest = await fileDigests.of(file)
