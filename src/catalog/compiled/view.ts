@@ -39,7 +39,7 @@ export interface View {
   /** Whether the caller sees a tool of this name. Does not throw. */
   hasTool (name: string): boolean
   /** Returns at most three names of tools that a misspelt name may mean. */
-  nearestTools (name: string): readonly string[]
+  nearestTools (name: string): string[]
   prompt (name: string): CompiledPrompt | undefined
   template (uriTemplate: string): CompiledTemplate | undefined
   /** Finds the skill of this URI, if the caller sees it. Does not throw. */
@@ -60,9 +60,6 @@ export interface View {
   /** Whether the caller may learn that the resource with this URI has changed. Does not throw. */
   mayHearOf (uri: string): boolean
 }
-
-/** A longer name is not kept: a client chooses it. */
-const MAX_KEPT_NAME = 128
 
 /** Makes the views of one snapshot. */
 export function * createViews (
@@ -110,10 +107,6 @@ export function * createViews (
       return typeof match === 'object' ? match.resource : undefined
     }
 
-    /** The last unknown tool and the names for it, as a model repeats its mistake: 5 µs for 50 like names. */
-    let unknownName: string | undefined
-    let nearestNames: readonly string[] = []
-
     // Made for the first directory that is read: few clients read any.
     let directories: ReadonlyMap<string, Pages> | undefined
     function findDirectories (): ReadonlyMap<string, Pages> {
@@ -131,12 +124,7 @@ export function * createViews (
       get skills () { return lists.skills(isGranted) },
       tool: (name) => admit(tools.get(name)),
       hasTool: (name) => sees(tools.get(name)),
-      nearestTools (name) {
-        if (name === unknownName) return nearestNames
-        const nearest = findNearest(name, (candidate) => sees(tools.get(candidate)))
-        if (name.length <= MAX_KEPT_NAME) [unknownName, nearestNames] = [name, nearest]
-        return nearest
-      },
+      nearestTools: (name) => findNearest(name, (nearest) => sees(tools.get(nearest))),
       prompt: (name) => admit(prompts.get(name)),
       template: (uriTemplate) => admit(templates.get(uriTemplate)),
       skill (uri) {

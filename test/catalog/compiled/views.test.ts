@@ -121,19 +121,6 @@ t.test('callers who differ only in other scopes share a view', async (t) => {
   t.not(viewOf('docs:write'), viewOf('docs:read'))
 })
 
-t.test('each view has its own names for an unknown tool, also when it is asked again', async (t) => {
-  const snapshot = await snapshotOf(t, {
-    'tools/all.ts': moduleOf(`const run = () => ''
-      export const a = defineTool({ name: 'search_notes', run })
-      export const b = defineTool({ name: 'search_mails', scopes: ['mail'], run })`)
-  })
-  const views = ['', 'mail'].map((scopes) => snapshot.view({ scopes: scopesOf(scopes) }))
-  for (const name of ['search_mail', 'search_mail', 'search_note', 'search_mail']) {
-    const [open, own] = views.map((view) => [...view.nearestTools(name)].sort())
-    t.strictSame([open, own], [['search_notes'], ['search_mails', 'search_notes']], name)
-  }
-})
-
 t.test('serves more kinds of callers than it keeps views', async (t) => {
   const count = 80
   const snapshot = await snapshotOf(t, {
