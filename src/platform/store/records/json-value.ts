@@ -32,27 +32,9 @@ export class JsonValue implements StateValue {
   }
 }
 
-/** Bytes that a store keeps for later reads. If they are JSON, they are parsed for the first one. */
-export class KeptBytes implements StateValue {
-  readonly bytes: Buffer
-  #json: unknown
-
-  constructor (bytes: Buffer) {
-    this.bytes = bytes
-  }
-
-  /** Shared, as that of a JsonValue. */
-  get json (): unknown {
-    this.#json ??= JSON.parse(this.bytes.toString())
-    return this.#json
-  }
-}
-
 /** Returns the value as a copy that the caller may change. */
 export function readJson (value: StateValue): unknown {
-  return value instanceof JsonValue || value instanceof KeptBytes
-    ? cloneJson(value.json)
-    : JSON.parse(value.bytes.toString())
+  return value instanceof JsonValue ? cloneJson(value.json) : JSON.parse(value.bytes.toString())
 }
 
 /** Returns an upper bound of the bytes of the JSON text: each character counts as its longest escape. */

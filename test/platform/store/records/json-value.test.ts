@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import {
-  cloneJson, copyJson, JsonValue, KeptBytes, readJson
+  cloneJson, copyJson, JsonValue, readJson
 } from '../../../../src/platform/store/records/json-value.ts'
 
 const viaText = (value: unknown): unknown => {
@@ -120,14 +120,4 @@ t.test('isLongerThan compares the exact number of bytes', (t) => {
     }
   }
   t.end()
-})
-
-t.test('kept bytes are read as copies, also those of null, and need not be JSON', async (t) => {
-  const kept = new KeptBytes(Buffer.from('{"lines":[{"quantity":1}]}'))
-  const copy = readJson(kept)
-  t.strictSame(copy, { lines: [{ quantity: 1 }] })
-  Object.assign(copy as object, { lines: 'changed' })
-  t.strictSame(readJson(kept), { lines: [{ quantity: 1 }] })
-  t.equal(readJson(new KeptBytes(Buffer.from('null'))), null)
-  t.strictSame(new KeptBytes(Buffer.from('sealed')).bytes.toString(), 'sealed')
 })

@@ -167,23 +167,6 @@ t.test('a read sees acknowledged writes of other processes at once', async (t) =
   t.equal(wasBehind, 0)
 })
 
-t.test('a record that was read before has its present value', async (t) => {
-  const store = openStore(t, await makeFolder(t))
-  const key = { owner: 'o', name: 'n' }
-  const lifetime = { idleMs: 60_000 }
-  for (const text of ['first', 'second']) {
-    const created = await store.create(key, toValue(text), lifetime, 10)
-    if (typeof created === 'string') throw new Error(created)
-    for (let times = 1; times <= 2; times++) t.equal(textOf(await store.read(key)), text)
-    await store.replace(key, created.version, toValue(`${text} changed`))
-    for (const read of [store.read, store.peek, store.read]) {
-      t.equal(textOf(await read(key)), `${text} changed`)
-    }
-    await store.delete(key)
-    t.equal(await store.read(key), undefined)
-  }
-})
-
 t.test('the sweep deletes expired records, and keeps used ones', async (t) => {
   const folder = await makeFolder(t)
   let time = 1_800_000_000_000
