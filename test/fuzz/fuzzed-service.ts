@@ -81,7 +81,6 @@ export async function startTarget ({ onLine, files = {}, prepare }: TargetOption
     build: { version: '1.0.0', node: process.versions.node },
     log: {
       logger,
-      showsInfo: true,
       writeInfo: (fields, message) => onLine(`{"level":30,${fields},"msg":"${message}"}\n`),
       announce: () => {}
     }

@@ -10,8 +10,6 @@ import {
 
 export interface RequestLines {
   readonly logger: Pick<RequestLog, 'info' | 'warn' | 'error'>
-  /** Absent if only the logger knows. */
-  readonly showsInfo?: boolean
   /** A faster form of `logger.info`. @param fields members of a JSON object, without braces. */
   writeInfo? (fields: string, message: string): void
 }
@@ -29,7 +27,6 @@ export function createLogObserver (log: RequestLines, describeCall?: DescribeCal
       else if (protocolError?.cause !== undefined) {
         logger.warn({ reqId, err: protocolError.cause, method, name }, 'request refused')
       }
-      if (log.showsInfo === false) return
       const outcome = toOutcomeWord(observed, ending)
       const subject = observed.principal?.subject
       const durationMs = Math.round(ending.durationMs * 100) / 100

@@ -3,7 +3,6 @@
 import t from 'tap'
 import { methodNotFound, replicaLost } from '../../../src/platform/protocol/errors.ts'
 import { HandlerTimeout } from '../../../src/request/pipeline/lifetime.ts'
-import { toProtocolError } from '../../../src/request/pipeline/to-protocol-error.ts'
 import { createLogObserver } from '../../../src/request/pipeline/log-observer.ts'
 import type { Ending, Observed } from '../../../src/request/pipeline/observer.ts'
 
@@ -87,19 +86,4 @@ t.test('any other line is that of the logger', async (t) => {
   const refused = { reason: 'origin', address: '192.0.2.1', path: '/', host: undefined, origin: undefined }
   const slow = { reason: 'origin', address: '192.0.2.1' }
   t.match(lineOf({ ...OBSERVED, refused }, ENDING), { fast: { slow } })
-})
-
-t.test('writes the error of a request, and no other line, to a log of errors', async (t) => {
-  const lines: string[] = []
-  const logger = {
-    info () { lines.push('info') }, warn () { lines.push('warn') }, error () { lines.push('error') }
-  }
-  const observer = createLogObserver({
-    logger, showsInfo: false, writeInfo () { lines.push('written') }
-  })
-  observer.end?.(OBSERVED, ENDING)
-  t.strictSame(lines, [])
-  const error = new Error('why')
-  observer.end?.(OBSERVED, { ...ENDING, error, protocolError: toProtocolError(error, 'a-1') })
-  t.strictSame(lines, ['error'])
 })
