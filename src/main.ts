@@ -31,9 +31,8 @@ import {
 import { countWorkers, type WorkerCount } from './programs/process/worker-count.ts'
 import { openParentLink, takeRole, type StopOrder } from './programs/process/worker.ts'
 
-// A burst during the start makes V8 believe that objects of requests live long. It then allocates them among
-// the old ones, where they keep all that they name. In about half of the processes a request took two to
-// three times the CPU for good, apart from HTTP: a prompt 7 to 12 µs in place of 3 to 4 (Node 20 and 24).
+// A burst during the start makes V8 take objects of requests for old ones, which keep all that they name. In
+// half of the processes, a prompt took 7 to 12 µs in place of 3 to 4, without HTTP (Node 20 and 24).
 setFlagsFromString('--no-allocation-site-pretenuring')
 
 /** The values of the service's secret settings, by variable. */

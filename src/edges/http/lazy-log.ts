@@ -1,18 +1,14 @@
 // The log of one request. Most requests write nothing to it, so it becomes a child of the service's log when
 // it is first used: a child of pino takes 0.5 to 0.7 µs, 2 to 3 % of a prompt (Node 20 and 24).
 
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Bindings, ChildLoggerOptions } from 'pino'
-
-type CreateLog = (
-  parent: FastifyBaseLogger, bindings: Bindings, options?: ChildLoggerOptions
-) => FastifyBaseLogger
 
 /** What Fastify looks for in each log. All else that a log has is found in its child. */
 const METHODS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent', 'child'] as const
 
 /** Returns the function that creates the log of a request. The logs have all that the service's log has. */
-export function createLazyLogs (serviceLog: FastifyBaseLogger): CreateLog {
+export function createLazyLogs (serviceLog: FastifyBaseLogger): FastifyInstance['childLoggerFactory'] {
   /** The methods are defined below. */
   interface LazyLog extends FastifyBaseLogger {}
 

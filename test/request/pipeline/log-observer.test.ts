@@ -3,6 +3,7 @@
 import t from 'tap'
 import { methodNotFound, replicaLost } from '../../../src/platform/protocol/errors.ts'
 import { HandlerTimeout } from '../../../src/request/pipeline/lifetime.ts'
+import { toProtocolError } from '../../../src/request/pipeline/to-protocol-error.ts'
 import { createLogObserver } from '../../../src/request/pipeline/log-observer.ts'
 import type { Ending, Observed } from '../../../src/request/pipeline/observer.ts'
 

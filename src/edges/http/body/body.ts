@@ -34,17 +34,13 @@ export function registerBody (app: FastifyInstance, options: BodyOptions): void 
   const parseSuspect = app.getDefaultJsonParser('error', 'error')
 
   const parseJson = (request: FastifyRequest, text: string, parsed: Parsed) => {
-    if (SUSPECT.test(text)) {
-      parseSuspect(request, text, parsed)
-      return
-    }
+    if (SUSPECT.test(text)) return parseSuspect(request, text, parsed)
     let value: unknown
     try {
       value = JSON.parse(text)
     } catch {
       // The log gets no cause: V8's words quote the text, and Fastify's say no more than ours.
-      parsed(parseError())
-      return
+      return parsed(parseError())
     }
     parsed(null, value)
   }
