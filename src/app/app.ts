@@ -170,7 +170,7 @@ async function openService (
   const dependencies = { tokenWatch, files, tasks, observer, replies, changingLists }
   const { pipeline, toolRuns, eras, subscriptions } = await openEras(state, measures, dependencies, lifecycle)
 
-  const app = createFastify(log, config)
+  const app = createFastify(log, { ...config, isOwnLog: logger === undefined })
   app.addHook('onReady', async () => shedding?.start())
   if (ownAuthenticator !== undefined) lifecycle.add(ownAuthenticator)
   const shutdown = registerShutdown(app, {

@@ -24,14 +24,10 @@ interface UnchangedFile<V> extends Pick<OpenedFile, 'realPath' | 'facts'> {
   readonly keptAt: number
 }
 
-/** A file may change again without a new time: file systems count time in steps. */
-const LEAST_AGE_MS = 2000
-/** Writes through a memory map may leave the times of a file as they are. */
-const MAX_KEPT_MS = 10_000
-/** One file may have this part of all. */
-const LARGEST_PART = 1 / 32
-/** The bytes of an entry with its paths, and the most that a text takes for each byte of its file. */
-const [ENTRY_BYTES, TEXT_FACTOR] = [1024, 2]
+/** File systems count time in steps, and writes through a memory map may leave the times of a file. */
+const [LEAST_AGE_MS, MAX_KEPT_MS] = [2000, 10_000]
+/** The bytes of an entry, for each letter of its path, and the most for each byte of its file. */
+const [ENTRY_BYTES, PATH_FACTOR, TEXT_FACTOR] = [1536, 4, 2]
 
 /**
  * The types of file systems on disks of this machine. A look at another one can block the event loop, and may
@@ -54,8 +50,10 @@ export class UnchangedFiles<V extends object> {
   constructor (maxBytes: number) {
     this.#files = new LRUCache({
       maxSize: maxBytes,
-      maxEntrySize: Math.floor(maxBytes * LARGEST_PART),
-      sizeCalculation: ({ facts: { size } }) => ENTRY_BYTES + size * TEXT_FACTOR
+      maxEntrySize: Math.floor(maxBytes / 32),
+      sizeCalculation: ({ facts: { size }, realPath }, path) => (
+        ENTRY_BYTES + (realPath.length + path.length) * PATH_FACTOR + size * TEXT_FACTOR
+      )
     })
   }
 

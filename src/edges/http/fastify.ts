@@ -46,17 +46,19 @@ interface FastifyOptions {
   readonly trustedProxies?: readonly string[]
   /** The most bytes that the headers of a request may have: with more it gets 431. Node's own by default. */
   readonly maxHeaderBytes?: number
+  /** Whether the log is the service's own. */
+  readonly isOwnLog?: boolean
 }
 
 export function createFastify (
-  log: FastifyBaseLogger, { trustedProxies = [], maxHeaderBytes }: FastifyOptions = {}
+  log: FastifyBaseLogger, { trustedProxies = [], maxHeaderBytes, isOwnLog = false }: FastifyOptions = {}
 ): FastifyInstance {
   // Unique across replicas and restarts, and cheap to make.
   const prefix = random.bytes(4).toString('hex')
   let count = 0
   const app = Fastify({
     loggerInstance: log,
-    childLoggerFactory: createLazyLogs(log),
+    ...isOwnLog && { childLoggerFactory: createLazyLogs(log) },
     rewriteUrl: ({ url = '/' }) => toDecodable(url),
     // The service writes a line of its own for each request.
     logController: new LogController({ disableRequestLogging: true }),

@@ -6,45 +6,43 @@ import type { Bindings, ChildLoggerOptions } from 'pino'
 
 /** What Fastify looks for in each log. All else that a log has is found in its child. */
 const METHODS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent', 'child'] as const
+/** No private member: hooks may use an object whose prototype is the log. */
+const MAKE = Symbol('make')
+const CHILD = Symbol('child')
 
-/** Returns the function that creates the log of a request. The logs have all that the service's log has. */
-export function createLazyLogs (serviceLog: FastifyBaseLogger): FastifyInstance['childLoggerFactory'] {
-  /** The methods are defined below. */
+/** @param log a logger of pino. The log of a request has all that it has. */
+export function createLazyLogs (log: FastifyBaseLogger): FastifyInstance['childLoggerFactory'] {
   interface LazyLog extends FastifyBaseLogger {}
 
   class LazyLog {
-    readonly #parent: FastifyBaseLogger
-    readonly #bindings: Bindings
-    readonly #options: ChildLoggerOptions | undefined
-    #child: FastifyBaseLogger | undefined
+    readonly [MAKE]: readonly [FastifyBaseLogger, Bindings, ChildLoggerOptions | undefined]
+    [CHILD]: FastifyBaseLogger | undefined = undefined
 
     constructor (parent: FastifyBaseLogger, bindings: Bindings, options?: ChildLoggerOptions) {
-      this.#parent = parent
-      this.#bindings = bindings
-      this.#options = options
+      this[MAKE] = [parent, bindings, options]
     }
+  }
 
-    static childOf (log: LazyLog): FastifyBaseLogger {
-      log.#child ??= log.#parent.child(log.#bindings, log.#options)
-      return log.#child
-    }
+  function childOf (lazy: LazyLog): FastifyBaseLogger {
+    const [parent, bindings, options] = lazy[MAKE]
+    lazy[CHILD] ??= parent.child(bindings, options)
+    return lazy[CHILD]
   }
 
   for (const name of METHODS) {
     Object.defineProperty(LazyLog.prototype, name, {
+      writable: true,
       value (this: LazyLog, ...args: unknown[]) {
-        const child = LazyLog.childOf(this)
-        return Reflect.apply(child[name], child, args)
+        return Reflect.apply(childOf(this)[name], childOf(this), args)
       }
     })
   }
-  Object.setPrototypeOf(LazyLog.prototype, new Proxy(serviceLog, {
-    get (_, name, log) {
-      const child = LazyLog.childOf(log)
-      const value: unknown = Reflect.get(child, name)
-      return typeof value === 'function' ? value.bind(child) : value
+  Object.setPrototypeOf(LazyLog.prototype, new Proxy(log, {
+    get (_, name, lazy) {
+      const value: unknown = Reflect.get(childOf(lazy), name)
+      return typeof value === 'function' ? value.bind(childOf(lazy)) : value
     },
-    set: (_, name, value, log) => Reflect.set(LazyLog.childOf(log), name, value)
+    set: (_, name, value, lazy) => Reflect.set(childOf(lazy), name, value)
   }))
   return (parent, bindings, options) => new LazyLog(parent, bindings, options)
 }

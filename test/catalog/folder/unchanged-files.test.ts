@@ -203,7 +203,7 @@ t.test('the files that were not used for the longest time give way to others', a
   const text = 'x'.repeat(1000)
   const names = Array.from({ length: 40 }, (_, index) => `${index}.txt`)
   const files = Object.fromEntries(names.map((name) => [`resources/${name}`, text]))
-  const { read } = await openFiles(t, { ...files, 'resources/large.txt': 'x'.repeat(2000) }, 32 * 3100)
+  const { read } = await openFiles(t, { ...files, 'resources/large.txt': 'x'.repeat(2000) }, 32 * 4700)
   for (const name of names.slice(0, 32)) await read(name)
   t.strictSame(await read('0.txt'), [text, true], 'all of them have room')
   for (const name of names.slice(32)) await read(name)

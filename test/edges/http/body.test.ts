@@ -59,8 +59,9 @@ t.test('bodies', async (t) => {
       await app.inject({ method: 'POST', url: '/mcp', headers, body })
     )
     const line = { level: 30, msg: 'request', status: 400, code: -32700, reason: /not valid JSON/ }
-    await post('{"jsonrpc":')
-    t.match(log.lines, [line])
+    for (const body of ['{"jsonrpc":', '{"\\u0041":', '', '{"__proto__":{}}']) await post(body)
+    t.match(log.lines, [line, line, line, line])
+    log.lines.splice(1)
     await post(Buffer.from([0x22, 0xff, 0x22]))
     t.match(log.lines, [line, { level: 40, msg: 'request refused', err: 'not UTF-8' }, line])
   })

@@ -8,7 +8,7 @@ const SAID = ['trace', 'debug text', 'info', 'warn', 'error', 'fatal', 'of a par
 
 t.test('gives each line its request\'s id, at every level', async (t) => {
   const { logger, lines } = createReadableLog('trace')
-  const app = createFastify(logger)
+  const app = createFastify(logger, { isOwnLog: true })
   app.get('/', (request) => {
     request.log.trace('trace')
     request.log.debug({ a: 1 }, 'debug %s', 'text')
@@ -31,7 +31,7 @@ t.test('gives each line its request\'s id, at every level', async (t) => {
 
 t.test('has the level of the service until its own level is set', async (t) => {
   const { logger, lines } = createReadableLog('warn')
-  const app = createFastify(logger)
+  const app = createFastify(logger, { isOwnLog: true })
   app.get('/', (request) => {
     const before = request.log.level
     request.log.info('kept back')
@@ -46,7 +46,7 @@ t.test('has the level of the service until its own level is set', async (t) => {
 
 t.test('has the level and the serializers of its route', async (t) => {
   const { logger, lines } = createReadableLog('warn')
-  const app = createFastify(logger)
+  const app = createFastify(logger, { isOwnLog: true })
   app.get('/', { logLevel: 'debug', logSerializers: { secret: () => 'hidden' } }, (request) => {
     request.log.debug({ secret: 'hunter2' }, 'said')
     return request.log.level
@@ -57,12 +57,56 @@ t.test('has the level and the serializers of its route', async (t) => {
 
 t.test('has the methods of a pino logger', async (t) => {
   const { logger } = createReadableLog('warn')
-  const app = createFastify(logger)
+  const app = createFastify(logger, { isOwnLog: true })
   app.get('/', ({ log }) => {
     if (!('isLevelEnabled' in log && typeof log.isLevelEnabled === 'function')) return 'not pino'
     return [log.isLevelEnabled('warn'), log.isLevelEnabled('info')]
   })
   t.strictSame((await app.inject('/')).json(), [true, false])
+})
+
+t.test('may be changed, and be the prototype of another log', async (t) => {
+  const { logger, lines } = createReadableLog('warn')
+  const app = createFastify(logger, { isOwnLog: true })
+  app.get('/', ({ log, id }) => {
+    const warn = log.warn.bind(log)
+    log.warn = (...args: unknown[]) => warn(`changed: ${String(args[0])}`)
+    log.warn('one')
+    const derived: typeof log = Object.create(log)
+    derived.error('two')
+    new Proxy(log, {}).error('three')
+    return [id, derived.level]
+  })
+  const [id, level] = (await app.inject('/')).json()
+  t.equal(level, 'warn')
+  t.match(lines, [
+    { msg: 'changed: one', reqId: id }, { msg: 'two', reqId: id }, { msg: 'three', reqId: id }
+  ])
+})
+
+t.test('is what a logger of one\'s own makes', async (t) => {
+  const lines: string[] = []
+  const write = (text: unknown) => { lines.push(String(text)) }
+  const logger = Object.freeze({
+    level: 'info',
+    silent () {},
+    fatal: write,
+    error: write,
+    warn: write,
+    info: write,
+    debug: write,
+    trace: write,
+    audit: write,
+    child: () => logger
+  })
+  const app = createFastify(logger)
+  app.get('/', ({ log }) => {
+    const { info } = log
+    info('said')
+    return [log === logger, Object.keys(log).includes('audit')]
+  })
+  t.strictSame((await app.inject('/')).json(), [true, true])
+  t.strictSame(lines, ['said'])
 })
 
 t.test('refuses headers beyond the limit with 431', async (t) => {

@@ -34,7 +34,9 @@ export function registerBody (app: FastifyInstance, options: BodyOptions): void 
   const parseSuspect = app.getDefaultJsonParser('error', 'error')
 
   const parseJson = (request: FastifyRequest, text: string, parsed: Parsed) => {
-    if (SUSPECT.test(text)) return parseSuspect(request, text, parsed)
+    if (SUSPECT.test(text)) {
+      return parseSuspect(request, text, (error, value) => parsed(error && parseError(), value))
+    }
     let value: unknown
     try {
       value = JSON.parse(text)
