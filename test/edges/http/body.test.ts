@@ -61,9 +61,8 @@ t.test('bodies', async (t) => {
     const line = { level: 30, msg: 'request', status: 400, code: -32700, reason: /not valid JSON/ }
     for (const body of ['{"jsonrpc":', '{"\\u0041":', '', '{"__proto__":{}}']) await post(body)
     t.match(log.lines, [line, line, line, line])
-    log.lines.splice(1)
     await post(Buffer.from([0x22, 0xff, 0x22]))
-    t.match(log.lines, [line, { level: 40, msg: 'request refused', err: 'not UTF-8' }, line])
+    t.match(log.lines.slice(4), [{ level: 40, msg: 'request refused', err: 'not UTF-8' }, line])
   })
 
   t.test('refuses a body over the limit with 413 and an error without an id (46)', async (t) => {
