@@ -50,9 +50,9 @@ async function measureStart (requests, { listed, turns, start }) {
       const rings = await ringsFor(started, requests, shared)
       const once = () => loadFirst({ url: server.url, rings }, server)
       const taken = await takeLap([started], 0, once, async () => false)
-      const turn = taken.get(started)
+      const load = taken.get(started)
       ready.push(started)
-      figures.push([{ ...toFigures(turn), firstCpuUs: turn.firstCpuUs }])
+      figures.push([{ ...toFigures(load), firstCpuUs: load.firstCpuUs }])
     })
   }
   turns.addStart(ready, figures)

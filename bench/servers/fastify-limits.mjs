@@ -39,8 +39,8 @@ export function startCall (network) {
   if (count >= MOST_RUNNING) throw new Refusal(429, TOO_MANY, 'Too many calls run')
   running.set(network, count + 1)
   return () => {
-    const left = running.get(network) - 1
-    if (left === 0) running.delete(network)
-    else running.set(network, left)
+    const number = running.get(network) - 1
+    if (number === 0) running.delete(network)
+    else running.set(network, number)
   }
 }

@@ -116,6 +116,7 @@ async function openServedCatalog (
   // Imported here and not at the top, because index.ts imports app.ts.
   const trivet = await import('../index.ts')
   const openCacheScope = admitsAnonymous ? 'public' : 'private'
+  // What is kept of files may have an eighth of the heap.
   const maxUnchangedBytes = withinHeap(partOf('unchangedFileBytes', workerCount), 8)
   const source = openCatalogFolder(catalog, {
     maxResourceBytes, maxUnchangedBytes, watchMode: watch, trivet, openCacheScope

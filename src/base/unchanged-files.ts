@@ -46,7 +46,7 @@ export class UnchangedFiles<V extends object> {
   readonly #realPaths = new Map<string, string>()
   readonly #forgetPaths = () => this.#realPaths.clear()
 
-  /** @param maxBytes the most memory of all values together. */
+  /** @param maxBytes the most memory of all values together. One file may have a 32nd of it. */
   constructor (maxBytes: number) {
     this.#files = new LRUCache({
       maxSize: maxBytes,

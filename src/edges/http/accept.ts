@@ -3,7 +3,7 @@
 
 import { invalidRequest } from '../../platform/protocol/errors.ts'
 
-const JSON_TYPE = 'application/json'
+export const JSON_TYPE = 'application/json'
 const STREAM_TYPE = 'text/event-stream'
 const HTML_TYPE = 'text/html'
 const BOTH = `${JSON_TYPE}, ${STREAM_TYPE}`

@@ -15,6 +15,7 @@ import { toErrorResponse } from '../../platform/protocol/json-rpc.ts'
 import { clientAddressOf } from './client-address.ts'
 import { serveInTurn } from './connections/connections.ts'
 import { MAX_HEADERS } from './fastify.ts'
+import { JSON_TEXT_TYPE } from './json-reply.ts'
 import type { OriginPolicy } from './origin-policy.ts'
 import { toPrintable, type Replies } from './replies.ts'
 import type { Shutdown } from './shutdown.ts'
@@ -161,7 +162,7 @@ const SHED_WAIT_SECONDS = 5
 /** Costs as little as it can: no line in the log, no span, and the body of the request is not parsed. */
 function shed (reply: FastifyReply): void {
   const seconds = 1 + Math.floor(random.number() * SHED_WAIT_SECONDS)
-  reply.code(503).header('retry-after', seconds).header('content-type', 'application/json').send(OVERLOADED)
+  reply.code(503).header('retry-after', seconds).header('content-type', JSON_TEXT_TYPE).send(OVERLOADED)
 }
 
 const NOT_AUTHENTICATED = {

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { bytesOf, isLarge, requestsTurn } from '../../base/large-text.ts'
 import { ReadyResponse } from '../../platform/protocol/json-rpc.ts'
+import { JSON_TYPE } from './accept.ts'
 
-const JSON_TYPE = 'application/json'
 /** Fastify would add the charset to each text, which takes 0.3 µs, 1 % of a prompt (Node 20 and 24). */
 export const JSON_TEXT_TYPE = `${JSON_TYPE}; charset=utf-8`
 

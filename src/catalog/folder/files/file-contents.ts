@@ -65,7 +65,7 @@ function isText (bytes: Buffer): boolean {
 }
 
 const SAMPLE_BYTES = 4096
-const sampled = Buffer.alloc(SAMPLE_BYTES)
+const sampleBuffer = Buffer.alloc(SAMPLE_BYTES)
 /** The last character of a sample may lack up to this many of its bytes. */
 const MAX_MISSING_BYTES = 3
 
@@ -79,7 +79,7 @@ function beginsWithText (path: string, root: string): boolean {
     const real = realpathSync.native(path)
     if (!isWithin(root, real)) return false
     descriptor = openSync(real, READ_REGULAR)
-    const sample = sampled.subarray(0, readSync(descriptor, sampled, 0, SAMPLE_BYTES, 0))
+    const sample = sampleBuffer.subarray(0, readSync(descriptor, sampleBuffer, 0, SAMPLE_BYTES, 0))
     const cuts = sample.length < SAMPLE_BYTES ? 0 : MAX_MISSING_BYTES
     return Array.from({ length: cuts + 1 }, (_, cut) => sample.length - cut).some(
       (end) => isText(sample.subarray(0, end))

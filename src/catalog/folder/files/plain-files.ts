@@ -35,8 +35,7 @@ const MAX_ENTRIES = 100
 
 /** @param folder the paths of the files are relative to it. */
 export async function openPlainFiles (
-  folder: string, { files, folder: folderSettings, settingsOf }: Sidecars,
-  options: PlainFilesOptions
+  folder: string, { files, folder: folderSettings, settingsOf }: Sidecars, options: PlainFilesOptions
 ): Promise<PlainFiles> {
   const reader = await createFileReader(folder, options)
   const plainFiles: PlainFile[] = []

@@ -115,8 +115,7 @@ interface SkillFiles extends FileResources {
 }
 
 async function readFiles (
-  folder: string, skills: ReadonlyMap<string, ReadSkill>,
-  options: SkillsOptions
+  folder: string, skills: ReadonlyMap<string, ReadSkill>, options: SkillsOptions
 ): Promise<SkillFiles> {
   const { maxBytes, fileDigests, openCacheScope, problems } = options
   const { typeOf, read, bytesOf } = await createFileReader(folder, options)
