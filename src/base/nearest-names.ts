@@ -23,6 +23,8 @@ export function createNearestNames (names: Iterable<string>): FindNearestNames {
 
 interface IndexedName {
   readonly name: string
+  /** The name in lower case. */
+  readonly letters: string
   /** How many pairs of letters it has. */
   readonly size: number
   /** How many of them the query has too. 0 between two queries. */
@@ -31,12 +33,12 @@ interface IndexedName {
 
 interface NearName { readonly name: string, readonly likeness: number }
 
-/** Counts at the names, and sorts three. With a map, 50 like names took 24 µs, not 5; on Node 24 13. */
+/** 50 like names take 2.4 µs. With counts in a map it was 24, with a search for each letter 5 (Node 20). */
 function indexNames (names: readonly string[]): FindNearestNames {
   const byPair = new Map<string, IndexedName[]>()
   for (const name of names) {
     const pairs = toPairs(name)
-    const indexed = { name, size: pairs.size, shared: 0 }
+    const indexed = { name, letters: name.toLowerCase(), size: pairs.size, shared: 0 }
     for (const pair of pairs) {
       const having = byPair.get(pair)
       if (having === undefined) byPair.set(pair, [indexed])
@@ -44,18 +46,19 @@ function indexNames (names: readonly string[]): FindNearestNames {
     }
   }
   return (query, mayName) => {
-    const pairs = toPairs(query.slice(0, MAX_COMPARED_LENGTH))
+    const queryLetters = query.toLowerCase()
+    const pairs = toPairs(queryLetters.slice(0, MAX_COMPARED_LENGTH))
     const sharing: IndexedName[] = []
     for (const pair of pairs) {
       for (const indexed of byPair.get(pair) ?? []) if (indexed.shared++ === 0) sharing.push(indexed)
     }
     const nearest: NearName[] = []
     for (const indexed of sharing) {
-      const { name, size, shared } = indexed
+      const { name, letters, size, shared } = indexed
       indexed.shared = 0
       /** The Sørensen–Dice coefficient, from 0 to 1. */
       const coefficient = 2 * shared / (pairs.size + size)
-      const likeness = Math.max(coefficient, likenessOfAbbreviation(query, name))
+      const likeness = Math.max(coefficient, likenessOfAbbreviation(queryLetters, letters))
       const isNear = likeness >= MIN_LIKENESS && likeness > (nearest[MAX_NEAREST - 1]?.likeness ?? 0)
       if (isNear && mayName(name)) insert(nearest, { name, likeness })
     }
@@ -70,16 +73,14 @@ function insert (nearest: NearName[], near: NearName): void {
   nearest.length = Math.min(nearest.length, MAX_NEAREST)
 }
 
-/** Returns the part of the name's letters that an abbreviation of it has, such as `txt` of `text`. */
-function likenessOfAbbreviation (short: string, name: string): number {
-  if (short.length >= name.length) return 0
-  const letters = name.toLowerCase()
-  let place = 0
-  for (const letter of short.toLowerCase()) {
-    place = letters.indexOf(letter, place) + 1
-    if (place === 0) return 0
+/** Returns the part of the letters that an abbreviation of them has, such as `txt` of `text`. */
+function likenessOfAbbreviation (short: string, letters: string): number {
+  if (short.length >= letters.length) return 0
+  let count = 0
+  for (let place = 0; place < letters.length; place++) {
+    if (letters.charCodeAt(place) === short.charCodeAt(count)) count++
   }
-  return short.length / name.length
+  return count === short.length ? short.length / letters.length : 0
 }
 
 /** Each letter with the next one. */
