@@ -12,20 +12,14 @@ interface LimitRow {
   readonly per: 'replica' | 'service' | 'principal'
   /** The number that a limit has which no setting sets. */
   readonly max?: number
-  /** What a holder can do about a refusal of its share. */
-  readonly advice: string
+  /** What a holder can do about a refusal of its share, if it can do more than wait. */
+  readonly advice?: string
   /** 429 is a limit of the caller's own, 503 one of the service. They are the HTTP status too. */
   readonly code: 429 | 503
 }
 
 export const LIMITS = {
-  authentications: {
-    things: 'requests that wait for authentication',
-    per: 'replica',
-    max: 2000,
-    advice: 'Try again later.',
-    code: 503
-  },
+  authentications: { things: 'requests that wait for authentication', per: 'replica', max: 2000, code: 503 },
   streams: { things: 'open streams', per: 'replica', advice: 'Close one.', code: 503 },
   waitingBytes: {
     things: 'bytes of large answers',
@@ -51,10 +45,8 @@ export const LIMITS = {
   questions: {
     things: 'questions that wait for an answer', per: 'replica', max: 4000, advice: 'Answer one.', code: 503
   },
-  endedSessions: {
-    // No end is dropped before the session would have expired. Beyond the limit no session can be ended.
-    things: 'ended sessions', per: 'service', max: 200_000, advice: 'Try again later.', code: 503
-  },
+  // No end is dropped before the session would have expired. Beyond the limit no session can be ended.
+  endedSessions: { things: 'ended sessions', per: 'service', max: 200_000, code: 503 },
   sessionSettings: {
     things: 'sessions', per: 'principal', advice: 'End some, or try again later.', code: 503
   },
@@ -71,13 +63,9 @@ export const LIMITS = {
   taskRuns: {
     things: 'running tasks', per: 'replica', max: 1000, advice: 'Wait until one has ended.', code: 503
   },
-  upstreamCalls: {
-    things: 'running calls of one upstream', per: 'replica', advice: 'Try again later.', code: 503
-  },
+  upstreamCalls: { things: 'running calls of one upstream', per: 'replica', code: 503 },
   handles: { things: 'handles', per: 'principal', advice: 'Use or delete one that exists.', code: 429 },
-  firstAnswers: {
-    things: 'kept answers', per: 'principal', max: 1000, advice: 'Try again later.', code: 429
-  },
+  firstAnswers: { things: 'kept answers', per: 'principal', max: 1000, code: 429 },
   files: {
     things: 'files', per: 'principal', max: 10_000, advice: 'Room comes back when files expire.', code: 429
   },
@@ -92,12 +80,8 @@ export const LIMITS = {
     code: 503
   },
   // Beyond it the least recently used file is read again.
-  unchangedFileBytes: {
-    things: 'bytes of files', per: 'replica', max: 33_554_432, advice: 'Try again later.', code: 503
-  },
-  loggedBytes: {
-    things: 'bytes of kept events', per: 'replica', max: 67_108_864, advice: 'Try again later.', code: 503
-  }
+  unchangedFileBytes: { things: 'bytes of files', per: 'replica', max: 33_554_432, code: 503 },
+  loggedBytes: { things: 'bytes of kept events', per: 'replica', max: 67_108_864, code: 503 }
 } satisfies { readonly [name: string]: LimitRow }
 
 export type LimitName = keyof typeof LIMITS
@@ -131,6 +115,8 @@ const WHOSE: { readonly [K in HolderKind]: string } = {
 const PLACES: { readonly [K in LimitRow['per']]: string } = {
   replica: ' on this replica', service: ' in this service', principal: ''
 }
+
+const LATER = 'Try again later.'
 
 interface ShareOptions {
   /** The share of a principal. By default all of a limit per principal, or a half. */
@@ -166,8 +152,8 @@ export class Limit {
 
   /** Words a refusal: `Too many open streams on this replica (10000). Try again later.` */
   describe (kind: HolderKind): string {
-    const { things: noun, per, advice } = this.#row
-    const remedy = kind === 'all' ? 'Try again later.' : advice
+    const { things: noun, per, advice = LATER } = this.#row
+    const remedy = kind === 'all' ? LATER : advice
     return `Too many ${noun}${WHOSE[kind]}${PLACES[per]} (${this.shareOf(kind)}). ${remedy}`
   }
 
