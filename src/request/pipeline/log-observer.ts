@@ -30,8 +30,8 @@ export function createLogObserver (log: RequestLines, describeCall?: DescribeCal
       const outcome = toOutcomeWord(observed, ending)
       const subject = observed.principal?.subject
       const durationMs = Math.round(ending.durationMs * 100) / 100
-      if (describeCall === undefined && log.writeInfo !== undefined && isPlain(observed, ending)) {
-        log.writeInfo(toFields(observed, status, outcome, durationMs), MESSAGE)
+      if (describeCall === undefined && log.writeInfo !== undefined && refused === undefined) {
+        log.writeInfo(toFields(observed, status, outcome, durationMs, protocolError?.code), MESSAGE)
       } else {
         logger.info({
           reqId,
@@ -51,15 +51,10 @@ export function createLogObserver (log: RequestLines, describeCall?: DescribeCal
   }
 }
 
-/** Whether the line has no optional field. Most lines are plain. */
-function isPlain ({ refused }: Observed, { protocolError, isCancelled }: Ending): boolean {
-  return protocolError === undefined && !isCancelled && refused === undefined
-}
-
-/** The fields of a plain line as JSON. Made by hand: the logger takes 3 µs longer, 3 % of a call. */
+/** The fields of a line as JSON. Made by hand: the logger takes 3 µs longer, 3 % of a call. */
 function toFields (
   { requestId, method, subject: name, principal, traceId }: Observed, status: number | undefined,
-  outcome: OutcomeWord, durationMs: number
+  outcome: OutcomeWord, durationMs: number, code: number | undefined
 ): string {
   return `"reqId":${JSON.stringify(requestId)}` +
     (method === undefined ? '' : `,"method":${JSON.stringify(method)}`) +
@@ -67,7 +62,8 @@ function toFields (
     (principal?.subject === undefined ? '' : `,"subject":${JSON.stringify(principal.subject)}`) +
     (status === undefined ? '' : `,"status":${status}`) +
     `,"outcome":"${outcome}","durationMs":${durationMs}` +
-    (traceId === undefined ? '' : `,"traceId":"${traceId}"`)
+    (traceId === undefined ? '' : `,"traceId":"${traceId}"`) +
+    (code === undefined ? '' : `,"code":${code}`)
 }
 
 /** Whether the error is a bug to look for. A client that left, a shutdown and an earlier failure are not. */

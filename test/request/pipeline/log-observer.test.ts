@@ -38,7 +38,7 @@ function lineOf (observed: Observed, ending: Ending): { readonly [form: string]:
   return lines
 }
 
-t.test('the line of a request without an error has the same fields in both forms', async (t) => {
+t.test('the line of a request has the same fields in both forms', async (t) => {
   const facts = { reqId: 'a-1', method: 'tools/call', name: 'search', status: 200 }
   const expected = { ...facts, outcome: 'ok', durationMs: 1.23 }
   t.strictSame(lineOf(OBSERVED, ENDING), { logger: expected, fast: expected })
@@ -48,6 +48,9 @@ t.test('the line of a request without an error has the same fields in both forms
   t.match(lineOf({ ...OBSERVED, subject: odd, requestId: odd }, ENDING), {
     logger: { name: odd, reqId: odd }, fast: { name: odd, reqId: odd }
   })
+  const invalid = { ...traced, outcome: 'invalid', code: -32601 }
+  const refusal = { ...ENDING, protocolError: methodNotFound('none') }
+  t.strictSame(lineOf({ ...OBSERVED, traceId: traced.traceId }, refusal), { logger: invalid, fast: invalid })
   const { logger, fast } = lineOf(
     { ...OBSERVED, method: undefined, subject: undefined }, { ...ENDING, status: undefined }
   )
@@ -61,11 +64,13 @@ t.test('says how a call ended, and who called', async (t) => {
     [{ isToolError: true }, {}, 'tool_error'],
     [{ isToolError: true, special: 'limited' }, {}, 'limited'],
     [{ isToolError: true, special: 'timed_out' }, {}, 'timed_out'],
-    [{}, { error: new HandlerTimeout(1), protocolError: methodNotFound('a') }, 'timed_out']
+    [{}, { error: new HandlerTimeout(1), protocolError: methodNotFound('a') }, 'timed_out'],
+    [{}, { protocolError: methodNotFound('a') }, 'invalid'],
+    [{}, { isCancelled: true }, 'cancelled']
   ] as const) {
     const { logger, fast } = lineOf({ ...OBSERVED, principal, ...facts }, { ...ENDING, ...ending })
     t.match(logger, { outcome, subject: 'ada' })
-    if (!('error' in ending)) t.strictSame(fast, logger)
+    t.strictSame(fast, logger)
   }
 })
 
@@ -79,11 +84,7 @@ t.test('shows the stack of an internal error', async (t) => {
   }
 })
 
-t.test('any other line is that of the logger', async (t) => {
-  const protocolError = methodNotFound('none')
-  const invalid = { outcome: 'invalid', code: -32601 }
-  t.match(lineOf(OBSERVED, { ...ENDING, protocolError }), { fast: { slow: invalid } })
-  t.match(lineOf(OBSERVED, { ...ENDING, isCancelled: true }), { fast: { slow: { outcome: 'cancelled' } } })
+t.test('the line of a refused HTTP request is that of the logger', async (t) => {
   const refused = { reason: 'origin', address: '192.0.2.1', path: '/', host: undefined, origin: undefined }
   const slow = { reason: 'origin', address: '192.0.2.1' }
   t.match(lineOf({ ...OBSERVED, refused }, ENDING), { fast: { slow } })
