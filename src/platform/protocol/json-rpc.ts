@@ -94,9 +94,11 @@ export function toResultResponse (id: RequestId, result: string | Buffer): strin
 }
 
 /** Writes an answer. It has no `id` where the id is `undefined`: the specification allows no null id. */
-export function toErrorResponse (id: RequestId | undefined, error: ProtocolError): string {
-  const { code, message, data } = error
-  return toWellFormedJson(JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } }))
+export function toErrorResponse (id: RequestId | undefined, { code, message, data }: ProtocolError): string {
+  const idMember = id === undefined ? '' : `"id":${JSON.stringify(id)},`
+  const dataMember = data === undefined ? '' : `,"data":${JSON.stringify(data)}`
+  const error = `{"code":${code},"message":${JSON.stringify(message)}${dataMember}}`
+  return toWellFormedJson(`{"jsonrpc":"2.0",${idMember}"error":${error}}`)
 }
 
 export function toRequest (id: RequestId, method: string, params: Params): string {
