@@ -1,6 +1,7 @@
 // The seam for authentication: the interface, the implementation without authentication, and the errors. The
 // messages of the errors are for the log: the client is told only the code.
 
+import { StacklessError } from '../../base/stackless-error.ts'
 import { ANONYMOUS, type Principal } from './principal.ts'
 
 /** The sender of a token that is not verified yet. */
@@ -47,8 +48,8 @@ export const openToAll: Authenticator = { authenticate: () => ANONYMOUS }
  */
 export type AuthenticationErrorCode = 'invalid_request' | 'invalid_token' | undefined
 
-/** The caller is not authenticated. The request is answered with HTTP 401; 400 for `invalid_request`. */
-export class AuthenticationError extends Error {
+/** The caller is not authenticated. The answer is HTTP 401; 400 for `invalid_request`. It has no stack. */
+export class AuthenticationError extends StacklessError {
   readonly code: AuthenticationErrorCode
 
   constructor (code: AuthenticationErrorCode, message: string, options?: ErrorOptions) {

@@ -1,10 +1,10 @@
 // One factory for each error of the protocol. Codes, HTTP statuses and messages are written here only.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#error-codes
 
+import { StacklessError } from '../../base/stackless-error.ts'
 import { clip, counted, quote, toPlain } from '../../base/words.ts'
 import { describeNeed, type ClientCapabilities } from './capabilities.ts'
 import { SUPPORTED_REVISIONS } from './revisions.ts'
-import { StacklessError } from './stackless-error.ts'
 
 export interface ProtocolErrorDetails {
   /** Sent to the client beside the message. */
@@ -23,12 +23,12 @@ export class ProtocolError extends StacklessError {
   readonly data: unknown
   readonly httpStatus: number
 
-  constructor (code: number, message: string, details: ProtocolErrorDetails = {}) {
-    super(message, 'cause' in details ? { cause: details.cause } : {}, code === INTERNAL_ERROR)
+  constructor (code: number, message: string, { cause, data, httpStatus = 200 }: ProtocolErrorDetails = {}) {
+    super(message, cause === undefined ? {} : { cause }, code === INTERNAL_ERROR)
     this.name = 'ProtocolError'
     this.code = code
-    this.data = details.data
-    this.httpStatus = details.httpStatus ?? 200
+    this.data = data
+    this.httpStatus = httpStatus
   }
 }
 
@@ -164,7 +164,7 @@ function revisionError (problem: string, requested: string): ProtocolError {
 
 /** 503 is an application code: JSON-RPC and MCP reserve codes from -32768 to -32000 only. */
 export const overloaded = (problem: string, cause?: Error) =>
-  new ProtocolError(503, problem, { httpStatus: 503, ...(cause !== undefined && { cause }) })
+  new ProtocolError(503, problem, { cause, httpStatus: 503 })
 
 /** A limit of calls is reached. A class of its own, because a transport also tells the client in a header. */
 export class LimitReached extends ProtocolError {
@@ -182,7 +182,7 @@ export class LimitReached extends ProtocolError {
       ? ''
       : ` Try again in ${counted(retryAfterSeconds, 'second')}.`
     const data = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds }
-    super(code, problem + advice, { ...data && { data }, ...cause && { cause }, httpStatus: code })
+    super(code, problem + advice, { data, cause, httpStatus: code })
     this.retryAfterSeconds = retryAfterSeconds
   }
 }

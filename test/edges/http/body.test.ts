@@ -51,6 +51,14 @@ t.test('bodies', async (t) => {
     })
   }
 
+  t.test('other errors have stacks after each body', async (t) => {
+    const { stackTraceLimit } = Error
+    for (const body of ['{"jsonrpc":', '', 'null', '{}']) {
+      await postBody(body)
+      t.equal(Error.stackTraceLimit, stackTraceLimit)
+    }
+  })
+
   t.test('the log has one line for a body that is no JSON, and the cause where it says more', async (t) => {
     const log = createReadableLog('info')
     const app = await buildApp(t, {}, { logger: log.logger })

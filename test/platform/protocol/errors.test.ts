@@ -1,4 +1,5 @@
 import t from 'tap'
+import { AuthenticationError } from '../../../src/platform/access/authentication.ts'
 import * as errors from '../../../src/platform/protocol/errors.ts'
 import { SUPPORTED_REVISIONS } from '../../../src/platform/protocol/revisions.ts'
 
@@ -77,7 +78,10 @@ t.test('only an internal error has a stack, and other errors keep theirs', async
   for (const error of [errors.replicaLost(), errors.internalError(cause, 'r1'), errors.taskOutdated()]) {
     t.ok(hasFrames(error), error.message)
   }
-  for (const error of [errors.invalidParams('x'), errors.limitReached('x', 429, 1), errors.unknownTask()]) {
+  const refused = new AuthenticationError('invalid_token', 'the JWT is not valid')
+  for (const error of [
+    errors.invalidParams('x'), errors.limitReached('x', 429, 1), errors.unknownTask(), refused
+  ]) {
     t.notOk(hasFrames(error), error.message)
     t.match(error.stack, error.message)
   }

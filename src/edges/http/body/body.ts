@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isLarge, requestsTurn } from '../../../base/large-text.ts'
+import { leaveStacksOut } from '../../../base/stackless-error.ts'
 import { invalidRequest, parseError, type ProtocolError } from '../../../platform/protocol/errors.ts'
 import type { ArrivingBytes } from '../../../platform/limits/arriving-bytes.ts'
 import { readWhole } from './body-reader.ts'
@@ -38,13 +39,18 @@ export function registerBody (app: FastifyInstance, options: BodyOptions): void 
       return parseSuspect(request, text, (error, value) => parsed(error && parseError(), value))
     }
     let value: unknown
+    // With the stack, a body that is not JSON takes 4 µs longer (Node 20 and 24).
+    const restoreStacks = leaveStacksOut()
     try {
       value = JSON.parse(text)
     } catch {
       // The log gets no cause: V8's words quote the text, and Fastify's say no more than ours.
-      return parsed(parseError())
+    } finally {
+      restoreStacks()
     }
-    parsed(null, value)
+    // No JSON is undefined.
+    if (value === undefined) parsed(parseError())
+    else parsed(null, value)
   }
 
   app.removeAllContentTypeParsers()
