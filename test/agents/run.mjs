@@ -1,0 +1,137 @@
+// Runs agents against a service and a scripted model, and prints what the model of each agent reads. By hand:
+// `npm run agents -- [--agents claude,codex] [--build DIR] [--tools 300] [--verbose]`. Installs the agents from
+// the registry of npm into a folder of its own.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { AGENTS } from './agents.mjs'
+import { findTool, startModel } from './model.mjs'
+import { STEPS } from './steps.mjs'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const CATALOG = fileURLToPath(new URL('catalog', import.meta.url))
+const RUN_MS = 180_000
+const MOST_SHOWN = 300
+
+const { values: options } = parseArgs({
+  options: {
+    agents: { type: 'string', default: Object.keys(AGENTS).join(',') },
+    build: { type: 'string', default: ROOT },
+    tools: { type: 'string', default: '0' },
+    install: { type: 'string', default: join(tmpdir(), 'trivet-agents') },
+    verbose: { type: 'boolean', default: false }
+  }
+})
+
+const place = await mkdtemp(join(tmpdir(), 'trivet-agents-run-'))
+const service = await startService()
+try {
+  for (const name of options.agents.split(',')) await measure(name)
+} finally {
+  service.kill('SIGTERM')
+}
+
+async function measure (name) {
+  const bin = await install(name, AGENTS[name].package)
+  const model = await startModel(STEPS, options)
+  const home = join(place, name)
+  await mkdir(home, { recursive: true })
+  const start = AGENTS[name].start({ home, model: model.url, service: service.url })
+  const { before, command, env, files = {} } = start
+  for (const [file, content] of Object.entries(files)) {
+    await mkdir(dirname(join(home, file)), { recursive: true })
+    await writeFile(join(home, file), typeof content === 'string' ? content : JSON.stringify(content))
+  }
+  if (before !== undefined) await runAgent(bin, home, before, env)
+  const startedAt = performance.now()
+  const isEnded = await runAgent(bin, home, command, env)
+  model.stop()
+  print(name, model.latest, isEnded ? (performance.now() - startedAt) / 1000 : undefined)
+}
+
+/** Resolves to whether the program has ended by itself. */
+async function runAgent (bin, home, [program, ...args], env) {
+  const agent = spawn(join(bin, program), args, {
+    cwd: home,
+    env: { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true
+  })
+  let output = ''
+  for (const stream of [agent.stdout, agent.stderr]) stream.on('data', (chunk) => { output += chunk })
+  const end = once(agent, 'close')
+  const isEnded = await Promise.race([end.then(() => true), pause(RUN_MS, false, { ref: false })])
+  if (!isEnded) process.kill(-agent.pid, 'SIGKILL')
+  if (options.verbose) console.error(output)
+  return isEnded
+}
+
+function print (name, latest, seconds) {
+  const duration = seconds === undefined ? 'did not end' : `${seconds.toFixed(0)} s`
+  console.log(`\n## ${AGENTS[name].package}: ${duration}`)
+  if (latest === undefined) return console.log('sent the model no tools')
+  const { tools, results, instructions } = latest
+  console.log(`- tools: ${tools.length}, ${JSON.stringify(tools).length} characters`)
+  console.log(`- instructions: ${/periwinkle/.test(instructions) ? 'shown' : 'not shown'}`)
+  for (const [index, { title, tool, expected }] of STEPS.entries()) {
+    // Some agents pass on JSON.
+    const result = results[index]?.replaceAll('\\"', '"')
+    const verdict = expected.test(result ?? '') ? 'as meant' : 'not as meant'
+    const beginning = result?.slice(0, MOST_SHOWN).replaceAll(/\s+/g, ' ')
+    console.log(`- ${title}: ${verdict}: ${beginning}`)
+    if (options.verbose) console.log(`  ${JSON.stringify(findTool(tool, tools))}`)
+  }
+}
+
+async function install (name, spec) {
+  const folder = join(options.install, name)
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'package.json'), '{}')
+  const args = ['install', '--no-audit', '--no-fund', '--silent', spec]
+  const npm = spawn('npm', args, { cwd: folder, stdio: 'inherit' })
+  const [code] = await once(npm, 'close')
+  if (code !== 0) throw new Error(`npm cannot install ${spec}`)
+  return join(folder, 'node_modules', '.bin')
+}
+
+async function startService () {
+  const catalog = join(place, 'catalog')
+  await cp(CATALOG, catalog, { recursive: true })
+  for (let index = 0; index < Number(options.tools); index++) {
+    await writeFile(join(catalog, 'tools', `more_${index}.js`), `import { defineTool } from 'trivet'
+export default defineTool({
+  name: 'more_${index}', description: 'Does more of number ${index}.', run: () => 'more'
+})
+`)
+  }
+  const port = await findPort()
+  const child = spawn(process.execPath, [join(resolve(options.build), 'dist', 'main.js')], {
+    cwd: place,
+    env: {
+      PATH: process.env.PATH, TRIVET_CATALOG: catalog, PORT: String(port), TRIVET_STATE_URL: 'memory:'
+    },
+    stdio: ['ignore', options.verbose ? 'inherit' : 'ignore', 'inherit']
+  })
+  const url = `http://127.0.0.1:${port}`
+  while (!await fetch(`${url}/readyz`).then(({ ok }) => ok, () => false)) {
+    if (child.exitCode !== null) throw new Error('the service ended before it was ready')
+    await pause(100)
+  }
+  return Object.assign(child, { url: `${url}/mcp` })
+}
+
+async function findPort () {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
