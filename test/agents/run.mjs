@@ -1,6 +1,6 @@
 // Runs agents against a service and a scripted model, and prints what the model of each agent reads. By hand:
-// `npm run agents -- [--agents claude,codex] [--build DIR] [--tools 300] [--verbose]`. Installs the agents from
-// the registry of npm into a folder of its own.
+// `npm run agents -- [--agents claude,codex] [--build DIR] [--tools 300] [--verbose]`.
+// Installs the agents from the registry of npm into a folder of its own.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,7 +1,7 @@
 // Makes the lists of resource templates again while the service runs: when a handler says that they changed,
 // and when they are older than their templates allow.
 
-import { createThrottle } from '../../../base/throttle.ts'
+import { createThrottle } from './throttle.ts'
 import { clock } from '../../../base/time.ts'
 import type { Broadcast } from '../../../platform/store/changes/broadcast.ts'
 import { findCatalogChange } from './catalog-change.ts'

@@ -1,7 +1,7 @@
 // Work that is asked for more often than it may run.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { clock, type Timer, timers } from './time.ts'
+import { clock, type Timer, timers } from '../../../base/time.ts'
 
 export interface Throttle {
   /** Asks for a run. All requests before it begins share one run. */
