@@ -29,7 +29,6 @@ const FEATURES: { readonly [predicate: string]: string } = {
   hasElicitationModes: 'Elicitation by URL, and defaults of all fields',
   hasSamplingTools: 'Sampling with tools',
   hasStreamPolling: 'Streams that are closed and resumed during a call',
-  hasArgumentErrorResults: 'Wrong arguments are a result that the model reads',
   hasTasks: 'The extension for tasks',
   hasSkills: 'The extension for skills'
 }

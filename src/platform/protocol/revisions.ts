@@ -66,8 +66,6 @@ export const hasElicitationModes = since('2025-11-25')
 export const hasSamplingTools = since('2025-11-25')
 /** The server sends a first event with an id, and may close the stream: the client then reconnects. */
 export const hasStreamPolling = since('2025-11-25')
-/** Arguments that do not match a tool's schema end in a result with `isError`, not in a protocol error. */
-export const hasArgumentErrorResults = since('2025-11-25')
 
 /** The extension io.modelcontextprotocol/tasks. Earlier tasks, of 2025-11-25, are another feature. */
 export const hasTasks = since('2026-07-28')

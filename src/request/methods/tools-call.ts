@@ -4,8 +4,8 @@ import type { CompiledTool } from '../../catalog/compiled/compiled-primitive.ts'
 import { mirroredFields } from '../../catalog/compiled/definitions/mirrored-params.ts'
 import { errorResult } from '../../catalog/compiled/results/tool-result-json.ts'
 import type { ClientCapabilities } from '../../platform/protocol/capabilities.ts'
-import { invalidParams, unknownTool } from '../../platform/protocol/errors.ts'
-import { hasArgumentErrorResults, hasTasks } from '../../platform/protocol/revisions.ts'
+import { unknownTool } from '../../platform/protocol/errors.ts'
+import { hasTasks } from '../../platform/protocol/revisions.ts'
 import type { Verdict } from '../../platform/schema/check.ts'
 import { Type, type Static } from '../../platform/schema/type.ts'
 import type { HandlerDependencies } from '../pipeline/handler-context.ts'
@@ -138,12 +138,11 @@ function requiredCapabilitiesOf (
     : requiredCapabilities
 }
 
-/** The problems as a result for the model. Throws invalid params for a revision without such results. */
+/** Writes the problems for the model. In every revision: some hosts hide a protocol error from their model. */
 function toArgumentsResult (
-  tool: CompiledTool, problems: readonly string[], { writer, revision, observed }: RequestContext
+  tool: CompiledTool, problems: readonly string[], { writer, observed }: RequestContext
 ): string {
-  const text = `arguments for ${tool.key}:\n${problems.map((problem) => `- ${problem}`).join('\n')}`
-  if (!hasArgumentErrorResults(revision)) throw invalidParams(text)
   observed.isToolError = true
-  return errorResult(writer, `Invalid ${text}`)
+  const list = problems.map((problem) => `- ${problem}`).join('\n')
+  return errorResult(writer, `Invalid arguments for ${tool.key}:\n${list}`)
 }
