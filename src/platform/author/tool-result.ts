@@ -9,7 +9,10 @@ const TOOL_RESULT = Symbol.for('trivet.tool-result')
 export interface ToolResultOptions {
   /** The content blocks for the model. By default the structured content as JSON text. */
   content?: readonly ContentBlock[]
-  /** Any JSON value. With an `outputSchema` the service checks it, unless `isError` is true. */
+  /**
+   * Any JSON value. With an `outputSchema` the service checks it. If it does not match and `isError` is true,
+   * it is sent only as text, and the log has a warning: clients would refuse the result.
+   */
   structuredContent?: unknown
   /** Whether the call failed with an error that the model can act on. `false` by default. */
   isError?: boolean
@@ -49,8 +52,12 @@ export interface CallToolResult {
 }
 
 /**
- * What `run` returns. With an output schema: the structured content, or a `toolResult`. Without one, a JSON
- * value:
+ * What `run` returns. With an output schema: the structured content, a `toolResult`, or a CallToolResult as
+ * handlers of the official SDK return it. An object that has only members of a CallToolResult is one if it
+ * has `isError: true`, or a `structuredContent` that matches the schema. Any other object is the structured
+ * content, also if it has a `content`. Pictures in that are sent as content blocks, not in a text.
+ *
+ * Without an output schema, a JSON value:
  * - a string is one text block
  * - an object with an array `content` is a CallToolResult
  * - `undefined` is an empty result
@@ -68,7 +75,7 @@ export interface CallToolResult {
 export type ToolOutput<O> = [O] extends [undefined]
   ? string | number | boolean | null | undefined | void | readonly unknown[] | PlainObject |
     CallToolResult | ToolResult
-  : (StructuredContentOf<O> & Anything) | ToolResult
+  : (StructuredContentOf<O> & Anything) | ToolResult | CallToolResult
 
 /**
  * Any value. Unlike `unknown` it keeps the other members of a union, from which the compiler knows while it

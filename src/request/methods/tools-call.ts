@@ -138,7 +138,7 @@ function requiredCapabilitiesOf (
     : requiredCapabilities
 }
 
-/** Writes the problems for the model. In every revision: some hosts hide a protocol error from their model. */
+/** Writes the problems for the model, in every revision: hosts hide protocol errors from their models. */
 function toArgumentsResult (
   tool: CompiledTool, problems: readonly string[], { writer, observed }: RequestContext
 ): string {

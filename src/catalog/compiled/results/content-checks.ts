@@ -42,6 +42,11 @@ const contentBlocksShape = checkOfOutput(Type.Array(contentBlock))
 const messagesShape = checkOfOutput(Type.Array(message))
 const resourceContentsShape = checkOfOutput(Type.Array(readable, { minItems: 1 }))
 
+/** Whether the value is a list of blocks. Their data is not looked at. */
+export function isContent (value: unknown): value is readonly ContentBlock[] {
+  return Array.isArray(value) && contentBlocksShape(value).ok
+}
+
 /** Throws a ContractError when a block is malformed. */
 export function checkContent (blocks: readonly ContentBlock[]): readonly ContentBlock[] {
   checkShape(contentBlocksShape, blocks, 'the result has malformed content:')

@@ -2,14 +2,16 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result
 
 import type { ToolError } from '../../../platform/author/tool-error.ts'
-import { isToolResult, type ToolResultOptions } from '../../../platform/author/tool-result.ts'
+import {
+  isToolResult, type CallToolResult, type ToolResultOptions
+} from '../../../platform/author/tool-result.ts'
 import { isLarge, requestsTurn, toJsonString } from '../../../base/large-text.ts'
 import { toWellFormedJson } from '../../../base/text.ts'
 import type { ContentBlock, Meta } from '../../../platform/protocol/content.ts'
 import { isObject } from '../../../platform/protocol/json-rpc.ts'
 import type { Check, Verdict } from '../../../platform/schema/check.ts'
 import { findJsonLoss, isPlainJson } from '../../../platform/schema/json-form.ts'
-import { checkContent, checkMeta } from './content-checks.ts'
+import { checkContent, checkMeta, isContent } from './content-checks.ts'
 import { hasLargeText, toBlockJson, toLargeListJson, toListJson } from './content-json.ts'
 import { LargeJson, writeJson, type JsonText } from './large-json.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
@@ -25,6 +27,8 @@ interface ResultMembers {
 
 /** A result whose author has written all parts. `_meta` is not checked. */
 type ExplicitResult = Omit<ToolResultOptions, '_meta'> & { readonly _meta?: unknown }
+
+type OnLoss = (problems: readonly string[]) => void
 
 /** Writes a result whose text is for the model. */
 export function textResult (writer: ResultWriter, text: string): string {
@@ -45,7 +49,8 @@ export function toolErrorResult (writer: ResultWriter, { message, content }: Too
 /** Whether the result of the output has `isError`. */
 export function isErrorOutput (output: unknown, checkOutput: Check | undefined): boolean {
   if (!isObject(output) || output.isError !== true) return false
-  return isToolResult(output) || (checkOutput === undefined && Array.isArray(output.content))
+  if (isToolResult(output)) return true
+  return checkOutput === undefined ? Array.isArray(output.content) : isWholeResult(output)
 }
 
 /** Whether the result has `isError`. Few have the text, and fewer are errors: most need no parsing. */
@@ -53,19 +58,26 @@ export function isErrorJson (result: string): boolean {
   return result.includes('"isError":true') && JSON.parse(result).isError === true
 }
 
-/** Throws a ContractError when the output does not match the tool's definition. */
+/**
+ * Throws a ContractError when the output does not match the tool's definition.
+ * @param onLoss hears why the structured content of an error is left out.
+ */
 export function outputResult (
-  writer: ResultWriter, output: unknown, checkOutput: Check | undefined
+  writer: ResultWriter, output: unknown, checkOutput: Check | undefined, onLoss?: OnLoss
 ): JsonText | Promise<JsonText> {
-  if (isToolResult(output)) return explicitResult(writer, output, checkOutput)
-  if (checkOutput !== undefined) return checkedResult(writer, checkOutput(output))
+  if (isToolResult(output)) return explicitResult(writer, output, checkOutput, onLoss)
+  if (checkOutput !== undefined) {
+    return mayBeWholeResult(output)
+      ? wholeResult(writer, output, checkOutput, onLoss)
+      : checkedResult(writer, checkOutput(output))
+  }
   if (typeof output === 'string') {
     return isLarge(output) ? largeTextResult(writer, output) : textResult(writer, output)
   }
   if (isObject(output) && Array.isArray(output.content)) {
     const { content, structuredContent, isError, _meta } = output
     const result = { content, structuredContent, isError: isError === true, _meta }
-    return explicitResult(writer, result, undefined)
+    return writeExplicit(writer, result, structuredContent)
   }
   if (output === undefined) return write(writer, { content: '[]' })
   return structuredResult(writer, output, toStructuredJson(output))
@@ -102,24 +114,75 @@ function acceptedValue (verdict: Verdict): unknown {
   return verdict.value
 }
 
-async function explicitResult (
-  writer: ResultWriter, result: ExplicitResult, checkOutput: Check | undefined
+const RESULT_KEYS = new Set(['content', 'structuredContent', 'isError', '_meta'])
+
+/** Whether the output has the members of a CallToolResult, and no others. */
+function mayBeWholeResult (output: unknown): output is Readonly<Record<string, unknown>> {
+  return isObject(output) && Array.isArray(output.content) &&
+    Object.keys(output).every((key) => RESULT_KEYS.has(key))
+}
+
+/** Whether the output is a CallToolResult, as handlers of the official SDK return it. */
+function isWholeResult (output: unknown): output is CallToolResult {
+  return mayBeWholeResult(output) && isContent(output.content)
+}
+
+/**
+ * Writes an output in the form of a CallToolResult. It is one if it has `isError` or structured content that
+ * matches. Otherwise all of it is the structured content: a schema may have a member `content` too.
+ */
+async function wholeResult (
+  writer: ResultWriter, output: Readonly<Record<string, unknown>>, checkOutput: Check, onLoss?: OnLoss
 ): Promise<JsonText> {
-  const { isError = false } = result
-  const content = result.content ?? []
+  const { structuredContent } = output
+  if (isWholeResult(output)) {
+    if (output.isError === true) return await explicitResult(writer, output, checkOutput, onLoss)
+    const part = structuredContent === undefined ? undefined : await checkOutput(structuredContent)
+    if (part?.ok === true) return await writeExplicit(writer, output, part.value)
+  }
+  const verdict = await checkOutput(output)
+  if (!verdict.ok) {
+    const part = structuredContent === undefined ? verdict : await checkOutput(structuredContent)
+    throw new ContractError('the structured content does not match outputSchema:', [
+      ...part.ok ? [] : part.problems,
+      ...isContent(output.content) ? [] : ['the blocks of content are malformed'],
+      'return what outputSchema describes, or { content, structuredContent } with it'
+    ])
+  }
+  return isWholeResult(output) && output.content.some(({ type }) => type !== 'text')
+    ? await writeExplicit(writer, { content: output.content }, verdict.value)
+    : checkedResult(writer, verdict)
+}
+
+async function explicitResult (
+  writer: ResultWriter, result: ExplicitResult, checkOutput: Check | undefined, onLoss?: OnLoss
+): Promise<JsonText> {
+  const { structuredContent, isError = false } = result
+  if (checkOutput === undefined || (isError && structuredContent === undefined)) {
+    return await writeExplicit(writer, result, structuredContent)
+  }
+  const verdict = await checkOutput(structuredContent)
+  if (!isError) return await writeExplicit(writer, result, acceptedValue(verdict))
+  // Clients check it with an error too, and refuse all of the result. A model still reads it as text.
+  if (!verdict.ok) onLoss?.(verdict.problems)
+  return await writeExplicit(writer, result, verdict.ok ? verdict.value : structuredContent, verdict.ok)
+}
+
+/** @param isSent whether the value is sent as structured content, and not only as text. */
+async function writeExplicit (
+  writer: ResultWriter, result: ExplicitResult, value: unknown, isSent = true
+): Promise<JsonText> {
+  const { content = [], isError = false } = result
   const meta = checkMeta(result._meta)
-  const value = checkOutput === undefined || isError
-    ? result.structuredContent
-    : acceptedValue(await checkOutput(result.structuredContent))
   const json = value === undefined ? undefined : toStructuredJson(value)
-  const structuredContent = writer.mayBeStructuredContent(value) ? json : undefined
+  const structuredContent = isSent && writer.mayBeStructuredContent(value) ? json : undefined
   const blocks = toSafeContent(writer, content)
   const list = hasLargeText(blocks)
     ? toLargeListJson(blocks, toBlockJson)
     : toListJson(blocks, toBlockJson)
   const members = { structuredContent, isError, meta }
   const toResult = (content: string) => write(writer, { content, ...members })
-  if (json === undefined || content.some(({ type }) => type === 'text')) {
+  if (json === undefined || content.some((block) => block.type === 'text' || isDataIn(block, json))) {
     return typeof list === 'string' ? toResult(list) : list.within(toResult)
   }
   // For clients that read only text.
@@ -131,6 +194,11 @@ async function explicitResult (
   return new LargeJson(list.length + text.length, async () => (
     toResult(addText(await writeJson(list), await writeJson(text)))
   ))
+}
+
+/** Whether the JSON has the data of a picture, or of a sound. As a text it would only fill the context. */
+function isDataIn (block: ContentBlock, json: string): boolean {
+  return (block.type === 'image' || block.type === 'audio') && block.data !== '' && json.includes(block.data)
 }
 
 function write (
