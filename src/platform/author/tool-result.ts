@@ -16,6 +16,11 @@ export interface ToolResultOptions {
   structuredContent?: unknown
   /** Whether the call failed with an error that the model can act on. `false` by default. */
   isError?: boolean
+  /**
+   * `texts` by default: a text block behind each `resource_link` says its name and its URI, because some
+   * hosts leave links out. None is added where a text of the content has the URI. `blocks`: the links alone.
+   */
+  links?: 'texts' | 'blocks'
   _meta?: Meta
 }
 

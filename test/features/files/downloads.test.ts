@@ -373,9 +373,9 @@ t.test('a large file of the catalog is linked, and a small one is not', async (t
   const headers = { host: 'mcp.example.com' }
   const get = async (link: string) => await app.inject({ url: new URL(link).pathname, headers })
   t.match(await call(app, 'show', { uri: 'file:///small.txt' }), {
-    content: [{ uri: 'file:///small.txt' }, { resource: { text: 'small' } }]
+    content: [{ uri: 'file:///small.txt' }, { type: 'text' }, { resource: { text: 'small' } }]
   })
-  const { content: [linked, embedded] } = await call(app, 'show', { uri: 'file:///large.txt' })
+  const { content: [linked, , embedded] } = await call(app, 'show', { uri: 'file:///large.txt' })
   for (const link of [linked, embedded]) {
     t.match(link, { type: 'resource_link', name: 'large.txt', size: 20_000, mimeType: 'text/plain' })
     const { headers, body } = await get(link.uri)

@@ -87,7 +87,10 @@ t.test('linkResource has the members of the list, or of the template', async (t)
     app, { method: 'resources/list', headers: { authorization: 's' } }
   )).response.result
   const linkTo = async (uri: string): Promise<Message> => {
-    return (await send(app, toCall('send', 'linkResource', uri, 's'))).response.result.content
+    const { content } = (await send(app, toCall('send', 'linkResource', uri, 's'))).response.result
+    const [link, text] = content
+    t.match(text.text, link.uri)
+    return [link]
   }
   t.ok(resources.length > 8)
   for (const entry of resources) {

@@ -123,7 +123,11 @@ t.test('a tool error is a result that the model can act on, with all its content
     const { status, response: { result: { _meta, ...result } } } = await send(app, call(name))
     t.equal(status, 200)
     t.strictSame(result, {
-      resultType: 'complete', content: [{ type: 'text', text: 'No such book.' }, link], isError: true
+      resultType: 'complete',
+      content: [
+        { type: 'text', text: 'No such book.' }, link, { type: 'text', text: 'Resource rates: file:///rates.md' }
+      ],
+      isError: true
     })
   }
   t.match(

@@ -53,6 +53,7 @@ t.test('content blocks of every kind keep their annotations and metadata (134)',
       size: 3,
       annotations
     },
+    { type: 'text', text: 'Resource A: file:///a.md\nAn a.', annotations },
     {
       type: 'resource', resource: { uri: 'file:///a.md', mimeType: 'text/markdown', text: 'a' }, annotations
     },
@@ -89,7 +90,8 @@ t.test('embedded resources get a MIME type, and URIs are percent-encoded (134, 1
       resource: { uri: 'file:///a%20b.bin', mimeType: 'application/octet-stream', blob: 'aGk=' }
     },
     { type: 'resource', resource: { uri: 'file:///%C3%BC.md', mimeType: 'text/plain', text: 'a' } },
-    { type: 'resource_link', uri: 'file:///a%20b', name: 'a' }
+    { type: 'resource_link', uri: 'file:///a%20b', name: 'a' },
+    { type: 'text', text: 'Resource a: file:///a%20b' }
   ]
   t.strictSame((await send(app, call('ok'))).response.result.content, sent)
   t.strictSame((await send(app, call('failed'))).response.result.content, [

@@ -13,6 +13,7 @@ import type { Check, Verdict } from '../../../platform/schema/check.ts'
 import { findJsonLoss, isPlainJson } from '../../../platform/schema/json-form.ts'
 import { checkContent, checkMeta, isContent } from './content-checks.ts'
 import { hasLargeText, toBlockJson, toLargeListJson, toListJson } from './content-json.ts'
+import { addLinkTexts } from './link-texts.ts'
 import { LargeJson, writeJson, type JsonText } from './large-json.ts'
 import { ContractError, type ResultWriter } from './result-json.ts'
 import { toSafeBlock, toSafeJson, toSafeText } from './safe-text.ts'
@@ -176,7 +177,7 @@ async function writeExplicit (
   const meta = checkMeta(result._meta)
   const json = value === undefined ? undefined : toStructuredJson(value)
   const structuredContent = isSent && writer.mayBeStructuredContent(value) ? json : undefined
-  const blocks = toSafeContent(writer, content)
+  const blocks = toSafeContent(writer, content, result.links)
   const list = hasLargeText(blocks)
     ? toLargeListJson(blocks, toBlockJson)
     : toListJson(blocks, toBlockJson)
@@ -221,8 +222,11 @@ function largeTextBlock (text: string, toSafe: (text: string) => string): LargeJ
 }
 
 /** Throws a ContractError when a block is malformed. */
-function toSafeContent (writer: ResultWriter, content: readonly ContentBlock[]): readonly ContentBlock[] {
-  return writer.toContent(checkContent(content).map(toSafeBlock))
+function toSafeContent (
+  writer: ResultWriter, content: readonly ContentBlock[], links: ToolResultOptions['links'] = 'texts'
+): readonly ContentBlock[] {
+  const blocks = checkContent(content).map(toSafeBlock)
+  return writer.toContent(links === 'texts' ? addLinkTexts(blocks) : blocks)
 }
 
 /** Throws a ContractError if JSON would lose a part of the value. The copy in a text block is equal. */

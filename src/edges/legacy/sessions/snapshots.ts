@@ -147,7 +147,7 @@ function createLegacyWriter (revision: string, current: ResultWriter): ResultWri
     writeTask () {
       throw new TypeError('unreachable: in this revision no call becomes a task')
     },
-    toContent: (blocks) => blocks.map((block) => toLegacyContent(block, revision)),
+    toContent: (blocks) => toLegacyContent(blocks, revision),
     toMessages: (messages) => messages.map((message) => toLegacyMessage(message, revision)),
     toContents: (contents) => contents.map((part) => toLegacyContents(part, revision)),
     mayBeStructuredContent,
@@ -157,7 +157,7 @@ function createLegacyWriter (revision: string, current: ResultWriter): ResultWri
       const { [META_SERVER_INFO]: _, ...meta } = _meta ?? {}
       const isKept = structuredContent !== undefined && mayBeStructuredContent(structuredContent)
       return JSON.stringify({
-        content: content.map((block) => toLegacyContent(block, revision)),
+        content: toLegacyContent(content, revision),
         ...isKept && { structuredContent },
         ...isError === true && { isError },
         ...Object.keys(meta).length > 0 && { _meta: meta }

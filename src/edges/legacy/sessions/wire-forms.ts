@@ -1,6 +1,7 @@
 // Converts the entries of lists, and content, to the form of an earlier revision. Content of a kind that the
 // revision does not have becomes text. Fields that it does not have are left out.
 
+import { toLinkTexts } from '../../../catalog/compiled/results/link-texts.ts'
 import type {
   Annotations, ContentBlock, Icon, Meta, PromptMessage, ResourceContents
 } from '../../../platform/protocol/content.ts'
@@ -87,12 +88,14 @@ function toLegacySchema (schema: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(properties) }
 }
 
-export function toLegacyContent (block: ContentBlock, revision: string): ContentBlock {
-  return toKnownFields(toKnownKind(block, revision), revision)
+export function toLegacyContent (blocks: readonly ContentBlock[], revision: string): ContentBlock[] {
+  const kinds = hasResourceLinks(revision) ? blocks : toLinkTexts(blocks)
+  return kinds.map((block) => toKnownFields(toKnownKind(block, revision), revision))
 }
 
 export function toLegacyMessage ({ role, content }: PromptMessage, revision: string): PromptMessage {
-  return { role, content: toLegacyContent(content, revision) }
+  const [block = content] = toLegacyContent([content], revision)
+  return { role, content: block }
 }
 
 export function toLegacyContents (contents: ResourceContents, revision: string): ResourceContents {
@@ -112,17 +115,11 @@ function toLegacyAnnotations (
 
 function toKnownKind (block: ContentBlock, revision: string): ContentBlock {
   if (block.type === 'audio' && !hasAudio(revision)) {
-    return toText(block, `[Audio of type ${block.mimeType}, which this protocol version does not have]`)
-  }
-  if (block.type === 'resource_link' && !hasResourceLinks(revision)) {
-    const { uri, name, title = name, description } = block
-    return toText(block, `Resource ${title}: ${uri}${description === undefined ? '' : `\n${description}`}`)
+    const { annotations, mimeType } = block
+    const text = `[Audio of type ${mimeType}, which this protocol version does not have]`
+    return { type: 'text', text, ...annotations && { annotations } }
   }
   return block
-}
-
-function toText ({ annotations }: ContentBlock, text: string): ContentBlock {
-  return { type: 'text', text, ...(annotations === undefined ? {} : { annotations }) }
 }
 
 function toKnownFields (block: ContentBlock, revision: string): ContentBlock {
