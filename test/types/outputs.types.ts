@@ -71,6 +71,19 @@ export const accepted = [
   defineTool({ name, run: () => { throw new ToolError('no') } })
 ]
 
+/** What handlers of the official SDK return, beside an output schema. */
+const sum = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] } as const
+
+export const results = [
+  defineTool({ name, outputSchema: sum, run: () => result }),
+  defineTool({ name, outputSchema: sum, run: () => ({ content: blocks, structuredContent: { sum: 1 } }) }),
+  defineTool({
+    name, outputSchema: sum, run: async () => ({ content: [{ type: 'text', text: 'a' }], isError: true })
+  }),
+  // @ts-expect-error: neither a result nor what the schema describes
+  defineTool({ name, outputSchema: sum, run: () => ({ content: 'a text' }) })
+]
+
 export const refused = [
   // @ts-expect-error: a misspelt kind of block
   defineTool({ name, run: () => ({ content: [{ type: 'imgae', data: '', mimeType: 'image/png' }] }) }),

@@ -197,9 +197,12 @@ async function writeExplicit (
   ))
 }
 
-/** Whether the JSON has the data of a picture, or of a sound. As a text it would only fill the context. */
+/** Whether the JSON has the bytes of the block. In a text they would only fill the context of the model. */
 function isDataIn (block: ContentBlock, json: string): boolean {
-  return (block.type === 'image' || block.type === 'audio') && block.data !== '' && json.includes(block.data)
+  const base64 = 'data' in block
+    ? block.data
+    : block.type === 'resource' && 'blob' in block.resource ? block.resource.blob : ''
+  return base64 !== '' && json.includes(base64)
 }
 
 function write (
