@@ -41,13 +41,13 @@ export function runTool (
   dependencies: HandlerDependencies, request: RequestContext, tool: RunnableTool, args: unknown,
   { round, timeoutMs }: Running
 ): JsonText | Promise<JsonText> {
-  const { observed, writer, log } = request
+  const { observed, writer } = request
   const handle = () => tool.run(args, new HandlerContext(request, round, dependencies, tool))
   const isFailure = (output: unknown) => isErrorOutput(output, tool.checkOutput)
   return runRound(request, round, timeoutMs, handle, (output) => {
     observed.isToolError = isFailure(output)
     return outputResult(writer, output, tool.checkOutput, (problems) => {
-      log.warn({ problems }, 'structured content of a tool error left out')
+      request.log.warn({ problems }, 'structured content of a tool error left out')
     })
   }, isFailure)
 }
