@@ -29,7 +29,6 @@ import { openEndedSessions } from './sessions/ended-sessions.ts'
 import { describeMissing, LiveInputRound, InputUnavailable } from './sessions/live-input-round.ts'
 import { RecentChanges } from './sessions/recent-changes.ts'
 import { createReplicaWatches } from './sessions/replica-watches.ts'
-import { sessionCallerOf } from './sessions/session-caller.ts'
 import { SessionMessages } from './sessions/session-messages.ts'
 import { createSessionSettings } from './sessions/session-settings.ts'
 import { Sessions } from './sessions/sessions.ts'
@@ -112,9 +111,9 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
       era: 'legacy',
       snapshotFor: (revision) => snapshots.in(catalog.current, revision),
       openRound: (round, request) => round.journal === undefined
-        ? new LiveInputRound(sessionCallerOf(request.caller), request.lifetime, round.relay)
+        ? new LiveInputRound(request.caller, request.lifetime, round.relay)
         : openKeptRound(round, request),
-      toMissingCapability: (missing) => new InputUnavailable(describeMissing(missing))
+      toMissingCapability: (missing, caller) => new InputUnavailable(describeMissing(missing, caller))
     },
     methods: [...methods, ...createLegacyMethods({ settings, changingLists })]
   })

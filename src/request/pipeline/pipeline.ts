@@ -107,7 +107,7 @@ export class Pipeline {
     const missing = requiredCapabilities === undefined
       ? undefined
       : findMissingCapabilities(requiredCapabilities, envelope.clientCapabilities)
-    if (missing !== undefined) throw support.toMissingCapability(missing)
+    if (missing !== undefined) throw support.toMissingCapability(missing, caller)
     if (caller.mirror !== undefined && mirroredParams !== undefined) {
       for (const field of mirroredParams) checkMirroredField(field, caller.mirror(field.header))
     }

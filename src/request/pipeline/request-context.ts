@@ -37,7 +37,7 @@ export interface EraSupport {
   /** Opens the round in which a handler may ask the client for input. */
   openRound (round: RoundRequest, request: RequestContext): InputRound
   /** The error for a client that has not declared these capabilities. */
-  toMissingCapability (missing: ClientCapabilities): Error
+  toMissingCapability (missing: ClientCapabilities, caller: Caller): Error
 }
 
 /** The facts for observers. Apart from RequestContext: an open stream keeps them, but not the snapshot. */
@@ -225,7 +225,9 @@ export class RequestContext {
   }
 
   /** Returns the error for a client that has not declared these capabilities. */
-  toMissingCapability (missing: ClientCapabilities): Error { return this.#era.toMissingCapability(missing) }
+  toMissingCapability (missing: ClientCapabilities): Error {
+    return this.#era.toMissingCapability(missing, this.caller)
+  }
 
   /** Closes the connection while the request continues. Does nothing when the client could not reconnect. */
   disconnect (retryMs: number): void {

@@ -20,8 +20,15 @@ import type { Sessions } from '../sessions/sessions.ts'
 import { createLegacyPost, type LegacyPostDependencies } from './post.ts'
 import type { ResumedStreams } from './resumed-streams.ts'
 import type { SessionStreams } from './session-streams.ts'
+import { createSessionlessPost } from './sessionless-post.ts'
 
 const SESSION_HEADER = 'mcp-session-id'
+const VERSION_HEADER = 'mcp-protocol-version'
+/**
+ * The revision of a request without a session and without a version.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
+ */
+const ASSUMED_REVISION = '2025-03-26'
 
 interface LegacyEraDependencies extends LegacyPostDependencies {
   readonly sessions: Sessions
@@ -38,6 +45,7 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
     sessions, endedSessions, settings, pipeline, replies, sessionStreams, resumedStreams, prepare, close
   } = dependencies
   const post = createLegacyPost(dependencies)
+  const postSessionless = createSessionlessPost(dependencies)
 
   /**
    * Serves `initialize`. The answer's header has the new session.
@@ -93,6 +101,12 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
 
   function serve (request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
     if (request.method === 'POST' && isHandshake(request.body)) return begin(request, reply)
+    const { [SESSION_HEADER]: token, [VERSION_HEADER]: version } = request.headers
+    if (token === undefined) {
+      const revision = typeof version === 'string' ? version : ASSUMED_REVISION
+      const serveNow = () => postSessionless(revision, request, reply)
+      return prepare(revision)?.then(serveNow) ?? serveNow()
+    }
     const session = openSession(sessions, request)
     switch (request.method) {
       case 'POST': {
@@ -127,7 +141,7 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
 function isLegacy ({ method, headers, body }: FastifyRequest): boolean {
   const hasSession = headers[SESSION_HEADER] !== undefined
   if (method !== 'POST') return hasSession
-  const version = headers['mcp-protocol-version']
+  const version = headers[VERSION_HEADER]
   if (version === CURRENT_REVISION || hasEnvelope(body)) return false
   if (hasSession || isHandshake(body)) return true
   // A notification without a version header may be of either era. The modern era accepts it with 202.
@@ -143,15 +157,9 @@ function isHandshake (body: unknown): boolean {
   return isObject(body) && body.method === 'initialize'
 }
 
-/** Opens the session that a request names. Throws a ProtocolError if it names none that is valid. */
+/** Opens the session that a request names. Throws a ProtocolError if that is not valid. */
 function openSession (sessions: Sessions, { headers, principal }: FastifyRequest): Session {
   const token = headers[SESSION_HEADER]
-  if (token === undefined) {
-    throw invalidRequest(
-      'the Mcp-Session-Id header is missing: send initialize first, and its Mcp-Session-Id with every ' +
-        'later request'
-    )
-  }
   const session = typeof token === 'string' ? sessions.open(token, principal) : undefined
   if (session === undefined) throw sessionNotFound()
   checkVersion(headers)
@@ -166,7 +174,7 @@ function hasEnvelope (body: unknown): boolean {
 
 /** The header only has to name a legacy revision: the session's own revision is used in any case. */
 function checkVersion (headers: IncomingHttpHeaders): void {
-  const version = headers['mcp-protocol-version']
+  const version = headers[VERSION_HEADER]
   if (version === undefined || (typeof version === 'string' && isLegacyRevision(version))) return
   throw invalidRequest(
     `MCP-Protocol-Version ${quote(String(version), 50)} is not one that a session can have`

@@ -11,7 +11,7 @@ import type { Outlet } from '../../../request/pipeline/caller.ts'
 import { RequestCancelled, type Lifetime } from '../../../request/pipeline/lifetime.ts'
 import type { ClientAnswers } from '../sessions/client-answers.ts'
 import type { EndedSessions } from '../sessions/ended-sessions.ts'
-import type { ClientRequester } from '../sessions/session-caller.ts'
+import { DEFAULT_LEVEL, type ClientRequester } from '../sessions/session-caller.ts'
 import type { SessionMessages } from '../sessions/session-messages.ts'
 import type { SessionSettings } from '../sessions/session-settings.ts'
 import type { Session } from '../sessions/session.ts'
@@ -25,8 +25,6 @@ export interface LegacyOutletDependencies {
   readonly answerTtlMs: number
 }
 
-/** The level of a session whose client has not called `logging/setLevel`. */
-const DEFAULT_LEVEL: LogLevel = 'warning'
 /** A call that takes longer gets a stream, to which its client can reconnect. */
 const OPEN_STREAM_AFTER_MS = 1000
 const LEGACY_RESOURCE_NOT_FOUND = -32002
@@ -117,11 +115,16 @@ export class LegacyOutlet implements Outlet, ClientRequester {
   }
 }
 
-/** Earlier revisions have a separate code for a resource that is not found. */
-function toLegacyError (error: ProtocolError): ProtocolError {
-  return error instanceof ResourceNotFound
-    ? new ProtocolError(LEGACY_RESOURCE_NOT_FOUND, error.message, { data: error.data })
-    : error
+/**
+ * Earlier revisions have a separate code for a resource that is not found. HTTP 404 says that a session is
+ * not found.
+ */
+export function toLegacyError (error: ProtocolError): ProtocolError {
+  const { code, message, data, httpStatus } = error
+  if (error instanceof ResourceNotFound) {
+    return new ProtocolError(LEGACY_RESOURCE_NOT_FOUND, message, { data })
+  }
+  return httpStatus === 404 ? new ProtocolError(code, message, { data }) : error
 }
 
 /**

@@ -6,7 +6,9 @@ import { ToolError } from '../../../platform/author/tool-error.ts'
 import {
   findMissingCapabilities, mergeCapabilities, type ClientCapabilities
 } from '../../../platform/protocol/capabilities.ts'
+import { sessionRequired } from '../../../platform/protocol/errors.ts'
 import type { Params } from '../../../platform/protocol/json-rpc.ts'
+import type { Caller } from '../../../request/pipeline/caller.ts'
 import type { Lifetime } from '../../../request/pipeline/lifetime.ts'
 import type { InputRound, Relay, Wait } from '../../../request/questions/input-round.ts'
 import type { Answer, Question } from '../../../request/questions/question.ts'
@@ -15,7 +17,7 @@ import { RoundState, runOnce } from '../../../request/questions/round-state.ts'
 import { toResultJson } from '../../../request/questions/step-results.ts'
 import { ClientRefusal, TooManyQuestions } from './client-answers.ts'
 import { toLegacyRequest } from './client-requests.ts'
-import type { ClientRequester, SessionCaller } from './session-caller.ts'
+import { requesterOf, type ClientRequester } from './session-caller.ts'
 
 /**
  * The client could not be asked, or gave no answer that fits. A ToolError, because the client and its model
@@ -24,8 +26,12 @@ import type { ClientRequester, SessionCaller } from './session-caller.ts'
 export class InputUnavailable extends ToolError {}
 
 /** Earlier revisions have no error code for a missing client capability: this text takes its place. */
-export function describeMissing (missing: ClientCapabilities): string {
+export function describeMissing (missing: ClientCapabilities, caller: Caller): string {
   const names = Object.keys(missing)
+  if (requesterOf(caller) === undefined) {
+    return `This cannot be done without a session: it needs ${names.join(', ')}. ` +
+      'Send initialize first, and its Mcp-Session-Id with every later request.'
+  }
   return `This cannot be done with this client: it lacks ${names.join(', ')}. ` +
     `Use a client that has ${names.length === 1 ? 'it' : 'them'}.`
 }
@@ -37,23 +43,22 @@ const MAX_ASKS = 3
 
 export class LiveInputRound implements InputRound {
   readonly pending = undefined
-  readonly #revision: string
-  /** What the revision can ask of the client. */
-  readonly #capabilities: ClientCapabilities
-  readonly #requester: ClientRequester
+  readonly #caller: Caller
   readonly #lifetime: Lifetime
   readonly #asked = new Map<string, { readonly question: Question, readonly answer: Promise<unknown> }>()
   readonly #relay: Relay | undefined
   #lazyState: RoundState | undefined
 
   /** @param relay takes the questions that the client cannot be asked. */
-  constructor ({ envelope, requester }: SessionCaller, lifetime: Lifetime, relay?: Relay) {
-    this.#revision = envelope.revision
-    this.#capabilities = envelope.clientCapabilities
-    this.#requester = requester
+  constructor (caller: Caller, lifetime: Lifetime, relay?: Relay) {
+    this.#caller = caller
     this.#lifetime = lifetime
     this.#relay = relay
   }
+
+  get #revision (): string { return this.#caller.envelope.revision }
+  /** What the revision can ask of the client. */
+  get #capabilities (): ClientCapabilities { return this.#caller.envelope.clientCapabilities }
 
   get #state (): RoundState {
     this.#lazyState ??= new RoundState()
@@ -143,7 +148,7 @@ export class LiveInputRound implements InputRound {
     }
     const required = mergeCapabilities(questions.map(([, { requiredCapabilities }]) => requiredCapabilities))
     const missing = findMissingCapabilities(required, this.#capabilities)
-    if (missing !== undefined) throw new InputUnavailable(describeMissing(missing))
+    if (missing !== undefined) throw new InputUnavailable(describeMissing(missing, this.#caller))
   }
 
   #answerTo (key: string, question: Question): Promise<unknown> {
@@ -156,9 +161,11 @@ export class LiveInputRound implements InputRound {
 
   async #obtain (key: string, question: Question): Promise<unknown> {
     const request = toLegacyRequest(question.json, this.#revision)
+    const requester = requesterOf(this.#caller)
     if (typeof request === 'string') throw new InputUnavailable(describeReason(request))
+    if (requester === undefined) throw sessionRequired()
     for (let asks = 0; asks < MAX_ASKS; asks++) {
-      const answer: Answer | undefined = await question.read(await this.#request(request))
+      const answer: Answer | undefined = await question.read(await this.#request(requester, request))
       if (answer === undefined) continue
       if (this.#relay !== undefined) this.#state.requestState.answers.set(key, answer.json)
       return answer.value
@@ -167,10 +174,10 @@ export class LiveInputRound implements InputRound {
   }
 
   async #request (
-    { method, params }: { readonly method: string, readonly params: Params }
+    requester: ClientRequester, { method, params }: { readonly method: string, readonly params: Params }
   ): Promise<unknown> {
     try {
-      return await this.#requester.request(method, params, this.#lifetime)
+      return await requester.request(method, params, this.#lifetime)
     } catch (error) {
       if (error instanceof TooManyQuestions) {
         throw new InputUnavailable(

@@ -1,9 +1,11 @@
-// The callers of legacy requests: SessionCaller for the requests of a session, HandshakeCaller for
-// `initialize`.
+// The callers of legacy requests: SessionCaller for the requests of a session, SessionlessCaller for those
+// without one, HandshakeCaller for `initialize`.
 
 import type { ClientCapabilities } from '../../../platform/protocol/capabilities.ts'
 import { readProgressToken, type Envelope } from '../../../platform/protocol/envelope.ts'
+import { sessionRequired } from '../../../platform/protocol/errors.ts'
 import { isObject, type Params } from '../../../platform/protocol/json-rpc.ts'
+import type { LogLevel } from '../../../platform/protocol/log-levels.ts'
 import { hasElicitation, hasElicitationModes } from '../../../platform/protocol/revisions.ts'
 import { HttpCaller, type Caller, type RequestSource } from '../../../request/pipeline/caller.ts'
 import type { Lifetime } from '../../../request/pipeline/lifetime.ts'
@@ -19,6 +21,9 @@ export interface ClientRequester {
   request (method: string, params: Params, lifetime: Lifetime): Promise<unknown>
 }
 
+/** The level of a client that has not called `logging/setLevel`. */
+export const DEFAULT_LEVEL: LogLevel = 'warning'
+
 export class SessionCaller extends HttpCaller {
   readonly session: Session
   readonly requester: ClientRequester
@@ -27,7 +32,7 @@ export class SessionCaller extends HttpCaller {
   constructor (
     source: RequestSource, session: Session, params: Params | undefined, requester: ClientRequester
   ) {
-    super(source, toEnvelope(session, isObject(params?._meta) ? params._meta.progressToken : undefined))
+    super(source, toEnvelope(session, params))
     this.session = session
     this.requester = requester
   }
@@ -35,19 +40,29 @@ export class SessionCaller extends HttpCaller {
   get sessionId (): string { return this.session.id }
 }
 
+/** The caller of a request without a session. Nothing is known of its client, so it cannot be asked. */
+export class SessionlessCaller extends HttpCaller {
+  /** Throws invalid params for a progress token that is neither a string nor an integer. */
+  constructor (source: RequestSource, revision: string, params: Params | undefined) {
+    super(source, toEnvelope({ ...UNKNOWN_CLIENT, revision }, params, DEFAULT_LEVEL))
+  }
+}
+
+const UNKNOWN_CLIENT = { clientCapabilities: {}, clientInfo: undefined }
+
 /**
  * The envelope that a modern client would send with the request. `debug` passes every log message: the outlet
  * filters by the level that the session has set.
  */
 function toEnvelope (
-  { revision, clientCapabilities, clientInfo }: Negotiated, progressToken?: unknown
+  { revision, clientCapabilities, clientInfo }: Negotiated, params?: Params, logLevel: LogLevel = 'debug'
 ): Envelope {
   return {
     revision,
     clientCapabilities: toAskable(revision, clientCapabilities),
     clientInfo,
-    logLevel: 'debug',
-    progressToken: readProgressToken(progressToken)
+    logLevel,
+    progressToken: readProgressToken(isObject(params?._meta) ? params._meta.progressToken : undefined)
   }
 }
 
@@ -58,14 +73,15 @@ function toAskable (revision: string, capabilities: ClientCapabilities): ClientC
   return hasElicitation(revision) ? { ...members, elicitation: {} } : members
 }
 
-/** The session of a request. Throws a TypeError for a method that was called outside a session. */
+/** The session of a request. Throws an invalid request for one that came without a session. */
 export function sessionOf ({ caller }: Pick<RequestContext, 'caller'>): Session {
-  return sessionCallerOf(caller).session
+  if (!(caller instanceof SessionCaller)) throw sessionRequired()
+  return caller.session
 }
 
-export function sessionCallerOf (caller: Caller): SessionCaller {
-  if (!(caller instanceof SessionCaller)) throw new TypeError('a request of a session was expected')
-  return caller
+/** Returns what asks the client of a request. `undefined` if the request came without a session. */
+export function requesterOf (caller: Caller): ClientRequester | undefined {
+  return caller instanceof SessionCaller ? caller.requester : undefined
 }
 
 export class HandshakeCaller extends HttpCaller {
@@ -73,7 +89,7 @@ export class HandshakeCaller extends HttpCaller {
   readonly onNegotiated: (negotiated: Negotiated) => void
 
   constructor (source: RequestSource, revision: string, onNegotiated: (negotiated: Negotiated) => void) {
-    super(source, toEnvelope({ revision, clientCapabilities: {}, clientInfo: undefined }))
+    super(source, toEnvelope({ ...UNKNOWN_CLIENT, revision }))
     this.onNegotiated = onNegotiated
   }
 }

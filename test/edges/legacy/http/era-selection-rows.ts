@@ -217,11 +217,18 @@ export const ERA_SELECTION_ROWS: readonly Row[] = [
     on: [404, -32600],
     off: [202]
   },
-  { claim: 'no session and no header (323)', body: LIST, on: [400, -32600], off: [400, -32602] },
+  { claim: 'no session and no header (323)', body: LIST, on: [200, 'legacy'], off: [400, -32602] },
   {
     claim: 'no session and an earlier header (323)',
     headers: { 'mcp-protocol-version': '2025-06-18' },
     body: LIST,
+    on: [200, 'legacy'],
+    off: [400, -32602]
+  },
+  {
+    claim: 'a method that needs a session, with no session (323)',
+    headers: { 'mcp-protocol-version': '2025-06-18' },
+    body: { ...LIST, method: 'logging/setLevel', params: { level: 'info' } },
     on: [400, -32600],
     off: [400, -32602]
   },
@@ -229,8 +236,7 @@ export const ERA_SELECTION_ROWS: readonly Row[] = [
     claim: 'a notification with no session and an earlier header (323)',
     headers: { 'mcp-protocol-version': '2025-06-18' },
     body: NOTIFICATION,
-    on: [400, -32600],
-    off: [202]
+    on: [202]
   },
   { claim: 'a notification with neither', body: NOTIFICATION, on: [202] },
   { claim: 'a response with no session (330)', body: RESPONSE, on: [400, -32600] },
