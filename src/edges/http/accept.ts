@@ -8,18 +8,23 @@ const STREAM_TYPE = 'text/event-stream'
 const HTML_TYPE = 'text/html'
 const BOTH = `${JSON_TYPE}, ${STREAM_TYPE}`
 
-/** Throws unless the client takes both kinds of answer to a POST. An absent header takes anything. */
-export function checkAccept (accept: string | undefined): void {
-  if (accept === undefined || accept === BOTH) return
-  const ranges = readRanges(accept)
-  if (!takes(ranges, JSON_TYPE) || !takes(ranges, STREAM_TYPE)) {
+/**
+ * Returns whether the answer to a POST may be a stream. Some clients take JSON alone: they get their answers
+ * without the notifications before these. An absent header takes anything. Throws for a client that does not
+ * take JSON, or does not take the stream that the answer must be.
+ */
+export function readAccept (accept: string | undefined, mustStream = false): boolean {
+  if (accept === undefined || accept === BOTH) return true
+  const takesStream = takes(accept, STREAM_TYPE)
+  if (!takes(accept, JSON_TYPE) || (mustStream && !takesStream)) {
     throw invalidRequest(`Accept must list ${BOTH}`, 406)
   }
+  return takesStream
 }
 
 /** Throws unless the client takes a stream. An absent header takes anything. */
 export function checkAcceptStream (accept: string | undefined): void {
-  if (accept !== undefined && !takes(readRanges(accept), STREAM_TYPE)) {
+  if (accept !== undefined && !takes(accept, STREAM_TYPE)) {
     throw invalidRequest(`Accept must list ${STREAM_TYPE}`, 406)
   }
 }
@@ -40,6 +45,9 @@ interface AcceptingRequest {
   readonly headers: { readonly accept?: string | undefined }
 }
 
+/** A weight that is no number rules nothing out. */
+function takes (accept: string, mediaType: string): boolean { return !(weigh(accept, mediaType) <= 0) }
+
 /** Returns the weight of the most specific range that has the type. 0 if none has it. */
 function weigh (accept: string, mediaType: string): number {
   const [type] = mediaType.split('/')
@@ -49,17 +57,4 @@ function weigh (accept: string, mediaType: string): number {
     return [range, weight === undefined ? 1 : Number(weight)] as const
   }))
   return weights.get(mediaType) ?? weights.get(`${type}/*`) ?? weights.get('*/*') ?? 0
-}
-
-/** The media ranges of the header, without those that it rules out. */
-function readRanges (accept: string): string[] {
-  return accept.split(',').flatMap((part) => {
-    const [range = '', ...parameters] = part.toLowerCase().split(';').map((piece) => piece.trim())
-    return parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter)) ? [] : [range]
-  })
-}
-
-function takes (ranges: readonly string[], mediaType: string): boolean {
-  const [type] = mediaType.split('/')
-  return ranges.some((range) => range === mediaType || range === `${type}/*` || range === '*/*')
 }

@@ -132,10 +132,6 @@ export const requestCancelled = () => new ProtocolError(INTERNAL_ERROR, 'The req
 export const sessionNotFound = () =>
   new ProtocolError(-32600, 'Session not found: send initialize to begin a new one', { httpStatus: 404 })
 
-export const sessionRequired = () => invalidRequest(
-  'this needs a session: send initialize first, and its Mcp-Session-Id with every later request'
-)
-
 /** Another replica served the request and stopped before the answer. */
 export const replicaLost = () =>
   new ProtocolError(INTERNAL_ERROR, 'The replica that served this request is gone. ' +

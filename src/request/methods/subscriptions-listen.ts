@@ -40,6 +40,7 @@ export function subscriptionsListen (dependencies: SubscriptionsListenDependenci
   const { subscriptions, openStreams, scopeGroups, changingLists, taskFollowers, tokenWatch } = dependencies
   return defineMethod({
     name: 'subscriptions/listen',
+    mustStream: true,
     eras: ['modern'],
     params: Type.Object({
       notifications: Type.Object({

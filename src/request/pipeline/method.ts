@@ -51,6 +51,8 @@ export interface Method {
   readonly eras: readonly EraName[]
   /** The parameter that the `Mcp-Name` header mirrors. */
   readonly mirroredName: string | undefined
+  /** Whether each answer is a stream. */
+  readonly mustStream: boolean
   /** Throws a ProtocolError when the params are invalid or name a primitive that the caller may not use. */
   open (params: unknown, request: RequestContext): Call
 }
@@ -63,6 +65,8 @@ export interface MethodOptions<T extends FormatSchema> {
   readonly params: T
   /** None by default. */
   readonly mirroredName?: string & keyof Static<T>
+  /** `false` by default. */
+  readonly mustStream?: boolean
   /** Finds the primitive of the request. Throws a ProtocolError when the caller may not use it. */
   open (params: Static<T>, request: RequestContext): Call
 }
@@ -71,13 +75,14 @@ const BOTH_ERAS: readonly EraName[] = ['modern', 'legacy']
 
 /** The params are checked before `open` is called. */
 export function defineMethod<T extends FormatSchema> (
-  { name, eras = BOTH_ERAS, params, mirroredName, open }: MethodOptions<T>
+  { name, eras = BOTH_ERAS, params, mirroredName, mustStream = false, open }: MethodOptions<T>
 ): Method {
   const readParams = createParamsReader(params)
   return {
     name,
     eras,
     mirroredName,
+    mustStream,
     open: (unchecked, request) => open(readParams(unchecked), request)
   }
 }

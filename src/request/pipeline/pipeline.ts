@@ -46,6 +46,9 @@ export class Pipeline {
   /** Whether the era has the method. */
   has (method: string): boolean { return this.#methods.has(method) }
 
+  /** Whether each answer of the method is a stream. */
+  mustStream (method: string): boolean { return this.#methods.get(method)?.mustStream === true }
+
   /** Answers the request through its outlet, now or later. Never throws. */
   serve (message: Request, caller: Caller, outlet: Outlet): void {
     this.#begin(message, caller, outlet, (request) => this.#open(message, request))

@@ -35,13 +35,14 @@ t.test('admission', async (t) => {
     ['a content type other than JSON', withHeaders({ 'content-type': 'text/plain' }), 415, -32600],
     ['a form', withHeaders({ 'content-type': 'application/x-www-form-urlencoded' }), 415, -32600],
     [
-      'an Accept without event streams (14)', withHeaders({ accept: 'application/json' }), 406, -32600,
+      'a subscription for an Accept without event streams (14)',
+      withHeaders({ accept: 'application/json' }, { method: 'subscriptions/listen' }), 406, -32600,
       /Accept must list/
     ],
     ['an Accept without JSON (14)', withHeaders({ accept: 'text/event-stream' }), 406, -32600],
     [
-      'an Accept that rules one of them out (14)',
-      withHeaders({ accept: 'application/json, text/event-stream;q=0' }), 406, -32600
+      'an Accept that rules JSON out (14)',
+      withHeaders({ accept: 'application/json;q=0, text/event-stream' }), 406, -32600
     ],
     [
       'an envelope without a protocol version (78)',

@@ -9,7 +9,7 @@ import { isObject, isRequest, readMessage, type Request } from '../../../platfor
 import { isSupportedRevision } from '../../../platform/protocol/revisions.ts'
 import { HttpCaller, type RequestHeaders } from '../../../request/pipeline/caller.ts'
 import type { Pipeline } from '../../../request/pipeline/pipeline.ts'
-import { checkAccept } from '../accept.ts'
+import { readAccept } from '../accept.ts'
 import type { AnswerDependencies, Era } from '../era.ts'
 import type { Replies } from '../replies.ts'
 import { ModernOutlet } from './outlet.ts'
@@ -31,8 +31,10 @@ export function createModernEra (dependencies: ModernEraDependencies): Era {
         const message = readMessage(request.body)
         if (!isRequest(message)) return replies.accept(request, reply)
         method = pipeline.has(message.method) ? message.method : undefined
-        const envelope = admit(message, request.headers)
-        const outlet = new ModernOutlet(reply, message.id, dependencies)
+        const { headers } = request
+        const takesStream = readAccept(headers.accept, pipeline.mustStream(message.method))
+        const envelope = admit(message, headers)
+        const outlet = new ModernOutlet(reply, message.id, dependencies, takesStream)
         pipeline.serve(message, new ModernCaller(request, envelope), outlet)
       } catch (error) {
         replies.refuse(error, request, reply, method)
@@ -49,7 +51,6 @@ export function createModernEra (dependencies: ModernEraDependencies): Era {
  * checks.
  */
 function admit (request: Request, headers: IncomingHttpHeaders): Envelope {
-  checkAccept(headers.accept)
   refuseHandshake(request)
   const envelope = readEnvelope(request.params)
   const { revision } = envelope

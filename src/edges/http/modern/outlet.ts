@@ -1,4 +1,5 @@
-// Sends the answer to one POST: a JSON body, or a stream if a notification must be sent before the result.
+// Sends the answer to one POST: a JSON body, or a stream if a notification must be sent before the result. A
+// client that takes no stream gets no notifications.
 
 import type { FastifyReply } from 'fastify'
 import { answerDropped, type ProtocolError } from '../../../platform/protocol/errors.ts'
@@ -14,12 +15,14 @@ export class ModernOutlet implements Outlet {
   readonly #reply: FastifyReply
   readonly #id: RequestId
   readonly #dependencies: AnswerDependencies
+  readonly #takesStream: boolean
   #stream: EventStream | undefined
 
-  constructor (reply: FastifyReply, id: RequestId, dependencies: AnswerDependencies) {
+  constructor (reply: FastifyReply, id: RequestId, dependencies: AnswerDependencies, takesStream: boolean) {
     this.#reply = reply
     this.#id = id
     this.#dependencies = dependencies
+    this.#takesStream = takesStream
   }
 
   get status (): number { return this.#reply.statusCode }
@@ -34,7 +37,7 @@ export class ModernOutlet implements Outlet {
 
   notify (json: string): void {
     // A stream that begins on a closed connection never closes.
-    if (this.#reply.raw.closed) return
+    if (!this.#takesStream || this.#reply.raw.closed) return
     const stream = this.#stream ?? this.#openCallStream()
     // Progress and log messages may be left out for a slow client. The result is always sent.
     if (!stream.isOverfull) stream.send(json)

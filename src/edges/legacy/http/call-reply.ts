@@ -1,5 +1,6 @@
 // The answer to one POST of a session: JSON, or a stream if a message must be sent before the answer. If the
 // stream breaks, the client can reconnect and read the rest. An answer without a stream cannot be read again.
+// A client that takes no stream gets no messages before the answer.
 
 import type { FastifyReply } from 'fastify'
 import type { AnswerDependencies } from '../../http/era.ts'
@@ -20,6 +21,7 @@ export interface CallReplyDependencies extends AnswerDependencies {
 interface PostedRequests {
   /** The ids of the requests in the POST. */
   readonly requests: readonly RequestId[]
+  readonly takesStream: boolean
   /** Present if the POST is a batch. */
   readonly queue?: BatchQueue
   /** Responses that are already known, such as errors for malformed messages of a batch. */
@@ -27,6 +29,7 @@ interface PostedRequests {
 }
 
 export class CallReply {
+  readonly takesStream: boolean
   readonly #reply: FastifyReply
   readonly #session: Session
   readonly #dependencies: CallReplyDependencies
@@ -38,8 +41,9 @@ export class CallReply {
 
   constructor (
     reply: FastifyReply, session: Session, dependencies: CallReplyDependencies,
-    { requests, queue, responses = [] }: PostedRequests
+    { requests, takesStream, queue, responses = [] }: PostedRequests
   ) {
+    this.takesStream = takesStream
     this.#reply = reply
     this.#session = session
     this.#dependencies = dependencies
@@ -55,6 +59,7 @@ export class CallReply {
 
   /** Sends a notification before the answers, unless too many bytes wait for the client. */
   notify (json: string): void {
+    if (!this.takesStream) return
     const { stream } = this.#stream()
     if (!stream.isOverfull) this.send(json)
   }
@@ -88,22 +93,28 @@ export class CallReply {
     this.#finishRequest()
   }
 
-  /** Finishes a request that gets no answer. Without a batch, the reply is then an empty stream. */
+  /**
+   * Finishes a request that gets no answer. Without a batch, the reply is then an empty stream, or HTTP 202.
+   */
   omitAnswer (): void {
-    if (this.#queue === undefined) this.#stream()
+    if (this.#queue === undefined && this.takesStream) this.#stream()
     this.#finishRequest()
   }
 
   /** Opens the stream if the revision lets a client reconnect to it before its first message. */
   openResumable (): void {
-    if (this.#pendingCount > 0 && hasStreamPolling(this.#session.revision)) this.#stream()
+    if (this.#isResumable) this.#stream()
   }
 
   disconnect (retryMs: number): void {
-    if (this.#pendingCount === 0 || !hasStreamPolling(this.#session.revision)) return
+    if (!this.#isResumable) return
     const { stream } = this.#stream()
     stream.retryAfter(retryMs)
     stream.end()
+  }
+
+  get #isResumable (): boolean {
+    return this.takesStream && this.#pendingCount > 0 && hasStreamPolling(this.#session.revision)
   }
 
   /** Sends an error in place of an answer that is too large to wait in memory. */

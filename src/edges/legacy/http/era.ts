@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { quote } from '../../../base/words.ts'
-import { checkAccept, checkAcceptStream } from '../../http/accept.ts'
+import { checkAcceptStream, readAccept } from '../../http/accept.ts'
 import type { Era } from '../../http/era.ts'
 import { openEventStream } from '../../http/event-stream.ts'
 import { ModernOutlet } from '../../http/modern/outlet.ts'
@@ -52,7 +52,7 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
    */
   function begin (request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
-    checkAccept(request.headers.accept)
+    const takesStream = readAccept(request.headers.accept)
     const message = readMessage(request.body)
     if (!isRequest(message)) throw invalidRequest('initialize is a request: it has an id')
     // The method refuses a version that is not a string.
@@ -62,7 +62,7 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
       reply.header(SESSION_HEADER, sessions.create(negotiated, request))
     })
     // LegacyOutlet needs a session, which does not exist yet. The JSON of the answer is the same.
-    const outlet = new ModernOutlet(reply, message.id, dependencies)
+    const outlet = new ModernOutlet(reply, message.id, dependencies, takesStream)
     const serveNow = () => pipeline.serve(message, caller, outlet)
     return prepare(revision)?.then(serveNow) ?? serveNow()
   }

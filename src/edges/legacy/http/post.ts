@@ -2,7 +2,7 @@
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { checkAccept } from '../../http/accept.ts'
+import { readAccept } from '../../http/accept.ts'
 import type { Replies } from '../../http/replies.ts'
 import { batchTooLarge, invalidRequest, ProtocolError } from '../../../platform/protocol/errors.ts'
 import {
@@ -36,7 +36,8 @@ export function createLegacyPost (
     const outlet = new LegacyOutlet(callReply, session, message.id, dependencies)
     let caller: SessionCaller
     try {
-      caller = new SessionCaller(request, session, message.params, outlet)
+      const requester = callReply.takesStream ? outlet : undefined
+      caller = new SessionCaller(request, session, message.params, requester)
     } catch (error) {
       return outlet.fail(toProtocolError(error, request.id))
     }
@@ -66,7 +67,8 @@ export function createLegacyPost (
   }
 
   function postBatch (
-    bodies: readonly unknown[], session: Session, request: FastifyRequest, reply: FastifyReply
+    bodies: readonly unknown[], session: Session, request: FastifyRequest, reply: FastifyReply,
+    takesStream: boolean
   ): void {
     if (!hasBatches(session.revision)) {
       throw invalidRequest('batches are not part of this protocol version; send one message per POST')
@@ -84,7 +86,7 @@ export function createLegacyPost (
       refuse: ({ id }) => callReply.respond(id, toErrorResponse(id, batchTooLarge()))
     })
     const callReply = new CallReply(reply, session, dependencies, {
-      requests: requests.map(({ id }) => id), queue, responses: errorResponses
+      requests: requests.map(({ id }) => id), takesStream, queue, responses: errorResponses
     })
     if (requests.length === 0) callReply.endWithoutRequests()
     else queue.next()
@@ -92,8 +94,8 @@ export function createLegacyPost (
 
   return (session, request, reply) => {
     const { body } = request
-    checkAccept(request.headers.accept)
-    if (Array.isArray(body)) return postBatch(body, session, request, reply)
+    const takesStream = readAccept(request.headers.accept)
+    if (Array.isArray(body)) return postBatch(body, session, request, reply, takesStream)
     if (isObject(body) && isResponse(body)) {
       takeResponse(session, body).then(
         () => replies.accept(request, reply), (error: unknown) => replies.refuse(error, request, reply)
@@ -102,7 +104,7 @@ export function createLegacyPost (
     }
     const message = readMessage(body)
     if (isRequest(message)) {
-      const callReply = new CallReply(reply, session, dependencies, { requests: [message.id] })
+      const callReply = new CallReply(reply, session, dependencies, { requests: [message.id], takesStream })
       serveRequest(message, session, request, callReply)
     } else {
       takeNotification(session, message)

@@ -2,14 +2,14 @@
 // needs no session is answered, and nothing is kept.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { checkAccept } from '../../http/accept.ts'
+import { readAccept } from '../../http/accept.ts'
 import type { AnswerDependencies } from '../../http/era.ts'
 import { ModernOutlet } from '../../http/modern/outlet.ts'
 import type { Replies } from '../../http/replies.ts'
-import { sessionRequired, type ProtocolError } from '../../../platform/protocol/errors.ts'
+import type { ProtocolError } from '../../../platform/protocol/errors.ts'
 import { isObject, isRequest, isResponse, readMessage } from '../../../platform/protocol/json-rpc.ts'
 import type { Pipeline } from '../../../request/pipeline/pipeline.ts'
-import { SessionlessCaller } from '../sessions/session-caller.ts'
+import { SessionlessCaller, sessionRequired } from '../sessions/session-caller.ts'
 import { toLegacyError } from './outlet.ts'
 
 interface SessionlessPostDependencies extends AnswerDependencies {
@@ -28,11 +28,11 @@ export function createSessionlessPost (
   const { pipeline, replies } = dependencies
   return (revision, request, reply) => {
     const { body } = request
-    checkAccept(request.headers.accept)
+    const takesStream = readAccept(request.headers.accept)
     if (Array.isArray(body) || (isObject(body) && isResponse(body))) throw sessionRequired()
     const message = readMessage(body)
     if (!isRequest(message)) return replies.accept(request, reply)
     const caller = new SessionlessCaller(request, revision, message.params)
-    pipeline.serve(message, caller, new SessionlessOutlet(reply, message.id, dependencies))
+    pipeline.serve(message, caller, new SessionlessOutlet(reply, message.id, dependencies, takesStream))
   }
 }

@@ -6,7 +6,6 @@ import { ToolError } from '../../../platform/author/tool-error.ts'
 import {
   findMissingCapabilities, mergeCapabilities, type ClientCapabilities
 } from '../../../platform/protocol/capabilities.ts'
-import { sessionRequired } from '../../../platform/protocol/errors.ts'
 import type { Params } from '../../../platform/protocol/json-rpc.ts'
 import type { Caller } from '../../../request/pipeline/caller.ts'
 import type { Lifetime } from '../../../request/pipeline/lifetime.ts'
@@ -17,7 +16,7 @@ import { RoundState, runOnce } from '../../../request/questions/round-state.ts'
 import { toResultJson } from '../../../request/questions/step-results.ts'
 import { ClientRefusal, TooManyQuestions } from './client-answers.ts'
 import { toLegacyRequest } from './client-requests.ts'
-import { requesterOf, type ClientRequester } from './session-caller.ts'
+import { SessionCaller, type ClientRequester } from './session-caller.ts'
 
 /**
  * The client could not be asked, or gave no answer that fits. A ToolError, because the client and its model
@@ -28,9 +27,13 @@ export class InputUnavailable extends ToolError {}
 /** Earlier revisions have no error code for a missing client capability: this text takes its place. */
 export function describeMissing (missing: ClientCapabilities, caller: Caller): string {
   const names = Object.keys(missing)
-  if (requesterOf(caller) === undefined) {
+  if (!(caller instanceof SessionCaller)) {
     return `This cannot be done without a session: it needs ${names.join(', ')}. ` +
       'Send initialize first, and its Mcp-Session-Id with every later request.'
+  }
+  if (caller.requester === undefined) {
+    return `This cannot be done without an event stream: it needs ${names.join(', ')}. ` +
+      'List text/event-stream in Accept.'
   }
   return `This cannot be done with this client: it lacks ${names.join(', ')}. ` +
     `Use a client that has ${names.length === 1 ? 'it' : 'them'}.`
@@ -161,9 +164,9 @@ export class LiveInputRound implements InputRound {
 
   async #obtain (key: string, question: Question): Promise<unknown> {
     const request = toLegacyRequest(question.json, this.#revision)
-    const requester = requesterOf(this.#caller)
+    const requester = this.#caller instanceof SessionCaller ? this.#caller.requester : undefined
     if (typeof request === 'string') throw new InputUnavailable(describeReason(request))
-    if (requester === undefined) throw sessionRequired()
+    if (requester === undefined) throw new TypeError('unreachable: the client was found askable')
     for (let asks = 0; asks < MAX_ASKS; asks++) {
       const answer: Answer | undefined = await question.read(await this.#request(requester, request))
       if (answer === undefined) continue

@@ -3,11 +3,11 @@
 
 import type { ClientCapabilities } from '../../../platform/protocol/capabilities.ts'
 import { readProgressToken, type Envelope } from '../../../platform/protocol/envelope.ts'
-import { sessionRequired } from '../../../platform/protocol/errors.ts'
+import { invalidRequest } from '../../../platform/protocol/errors.ts'
 import { isObject, type Params } from '../../../platform/protocol/json-rpc.ts'
 import type { LogLevel } from '../../../platform/protocol/log-levels.ts'
 import { hasElicitation, hasElicitationModes } from '../../../platform/protocol/revisions.ts'
-import { HttpCaller, type Caller, type RequestSource } from '../../../request/pipeline/caller.ts'
+import { HttpCaller, type RequestSource } from '../../../request/pipeline/caller.ts'
 import type { Lifetime } from '../../../request/pipeline/lifetime.ts'
 import type { RequestContext } from '../../../request/pipeline/request-context.ts'
 import type { Session, Negotiated } from './session.ts'
@@ -26,13 +26,16 @@ export const DEFAULT_LEVEL: LogLevel = 'warning'
 
 export class SessionCaller extends HttpCaller {
   readonly session: Session
-  readonly requester: ClientRequester
+  /** `undefined` if the answer cannot be a stream, which has the questions. */
+  readonly requester: ClientRequester | undefined
 
   /** Throws invalid params for a progress token that is neither a string nor an integer. */
   constructor (
-    source: RequestSource, session: Session, params: Params | undefined, requester: ClientRequester
+    source: RequestSource, session: Session, params: Params | undefined,
+    requester: ClientRequester | undefined
   ) {
-    super(source, toEnvelope(session, params))
+    const negotiated = requester === undefined ? { ...session, clientCapabilities: {} } : session
+    super(source, toEnvelope(negotiated, params))
     this.session = session
     this.requester = requester
   }
@@ -51,8 +54,8 @@ export class SessionlessCaller extends HttpCaller {
 const UNKNOWN_CLIENT = { clientCapabilities: {}, clientInfo: undefined }
 
 /**
- * The envelope that a modern client would send with the request. `debug` passes every log message: the outlet
- * filters by the level that the session has set.
+ * The envelope that a modern client would send with the request.
+ * @param logLevel `debug` passes every log message: the outlet filters by the level that the session has set.
  */
 function toEnvelope (
   { revision, clientCapabilities, clientInfo }: Negotiated, params?: Params, logLevel: LogLevel = 'debug'
@@ -79,10 +82,9 @@ export function sessionOf ({ caller }: Pick<RequestContext, 'caller'>): Session 
   return caller.session
 }
 
-/** Returns what asks the client of a request. `undefined` if the request came without a session. */
-export function requesterOf (caller: Caller): ClientRequester | undefined {
-  return caller instanceof SessionCaller ? caller.requester : undefined
-}
+export const sessionRequired = () => invalidRequest(
+  'this needs a session: send initialize first, and its Mcp-Session-Id with every later request'
+)
 
 export class HandshakeCaller extends HttpCaller {
   /** Called by `initialize` with the outcome of the negotiation. */
