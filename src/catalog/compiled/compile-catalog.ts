@@ -206,7 +206,7 @@ class Compilation {
   }
 
   async #compileTools (handles: ReadonlyArray<Compiled<HandleKind>>) {
-    const { tools, apps } = this.#contents
+    const { tools, apps, server: { schemas } } = this.#contents
     const { hasTasks } = this.#options
     const lifetimes = describeLifetimes(handles)
     return await this.#compileAll(tools, (located, report) => {
@@ -214,8 +214,8 @@ class Compilation {
       const remark = lifetimes.get(definition.name)
       const appUri = definition.ui === undefined ? undefined : apps.get(definition.ui)?.uri
       return this.#knownTools.get(
-        definition, JSON.stringify([remark, appUri, fingerprint]), report,
-        (compilers, tell) => compileTool(located, compilers, tell, { remark, appUri, hasTasks })
+        definition, JSON.stringify([remark, appUri, fingerprint, schemas]), report,
+        (compilers, tell) => compileTool(located, compilers, tell, { remark, appUri, hasTasks, schemas })
       )
     })
   }

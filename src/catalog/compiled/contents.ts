@@ -68,6 +68,10 @@ export interface ServerSettings {
    * cannot call tools whose calls go on.
    */
   readonly continuesCalls: boolean
+  /**
+   * Whether lists have schemas without references, where that is possible (`auto`), or as authors write them.
+   */
+  readonly schemas?: 'auto' | 'as-written' | undefined
   /** The limits of all calls. The service's settings come before them. */
   readonly limits: Unread<CallLimitOptions> | undefined
 }

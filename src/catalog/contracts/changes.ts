@@ -3,10 +3,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Prompt, Tool } from '../../platform/protocol/primitives.ts'
+import type { JsonSchema, Prompt, Tool } from '../../platform/protocol/primitives.ts'
 import type { Skill } from '../../platform/protocol/skills.ts'
 import type { LoadedCatalog } from '../compiled/catalog.ts'
 import { findDefinitionLine, type Problem } from '../compiled/problem.ts'
+import { resolveReferences } from '../hosts/resolve-references.ts'
 import { findNarrowings, membersOf, type Narrowing } from './narrowing.ts'
 import { KINDS, offeredBy, type Offered, type OfferedKind, type OfferedPrimitive } from './offered.ts'
 import { compareScreens, isUnusedScreen } from './screens.ts'
@@ -58,8 +59,24 @@ function compareAll (kind: OfferedKind, before: Offered, after: Offered): OfferC
   return changes
 }
 
+/** Without this limit a few definitions could become gigabytes. */
+const MAX_COMPARED_BYTES = 262_144
+
+/** References are resolved: the two sides may list one schema in two forms. */
+function readTool ({ json }: OfferedPrimitive): Tool {
+  const { inputSchema, outputSchema, ...tool }: Tool = JSON.parse(json)
+  const resolve = (schema: JsonSchema): JsonSchema => (
+    JSON.parse(resolveReferences(JSON.stringify(schema), MAX_COMPARED_BYTES))
+  )
+  return {
+    ...tool,
+    inputSchema: resolve(inputSchema),
+    ...(outputSchema !== undefined && { outputSchema: resolve(outputSchema) })
+  }
+}
+
 function compareTools (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {
-  const [old, next]: [Tool, Tool] = [JSON.parse(before.json), JSON.parse(after.json)]
+  const [old, next] = [readTool(before), readTool(after)]
   compareScreens(old, next, describe)
   compareTasks(before, after, describe)
   const [args, now] = [membersOf({ ...old.inputSchema }), membersOf({ ...next.inputSchema })]

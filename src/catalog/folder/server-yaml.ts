@@ -1,5 +1,6 @@
 // Reads server.yaml: the name and description of the service, how long clients may cache results, which
-// scopes include others, the limits of calls, the guard of clients, and the tool that continues calls.
+// scopes include others, the limits of calls, the guard of clients, the tool that continues calls, and how
+// schemas are listed.
 
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
@@ -32,6 +33,7 @@ const shape = Type.Object({
   limits: optional(callLimits),
   guard: optional(Type.Enum(['off', 'warn', 'refuse'])),
   continueTool: optional(Type.Enum(['on', 'off'])),
+  schemas: optional(Type.Enum(['auto', 'as-written'])),
   watchIgnore: optional(Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { maxItems: 100 })),
   scopes: optional(Type.Array(Type.Object({
     name: scopeToken, description: text, includes: optional(Type.Array(scopeToken, { maxItems: MAX_SCOPES }))
@@ -72,7 +74,7 @@ export function toServerFile (
 ): ServerFile {
   const {
     name = basename(root) || 'trivet', version = '0.0.0', instructions, cache = {}, pageSize, scopes = [],
-    limits, guard, continueTool = 'on', watchIgnore = [], ...info
+    limits, guard, continueTool = 'on', schemas, watchIgnore = [], ...info
   } = settings
   return {
     info: { name, version, ...info },
@@ -84,6 +86,7 @@ export function toServerFile (
     limits,
     guard,
     continuesCalls: continueTool === 'on',
+    schemas,
     watchIgnore,
     scopes: scopes.map(
       (definition, index) => ({ definition, file: SERVER_FILE, place: `scopes[${index}]` })

@@ -16,12 +16,13 @@ import { send, type Message } from '../../helpers/request.ts'
 
 /** Compiles a tool and the reported problems, as `place: rule`. */
 function compile (
-  definition: ReturnType<typeof defineTool>
+  definition: ReturnType<typeof defineTool>, schemas?: 'auto' | 'as-written'
 ): { tool: CompiledTool | undefined, problems: string[] } {
   const problems: string[] = []
   return {
     tool: compileTool(
-      { definition, file: 'tools/a.ts' }, createSchemaCompilers(), (place, rule) => problems.push(`${place}: ${rule}`)
+      { definition, file: 'tools/a.ts' }, createSchemaCompilers(),
+      (place, rule) => problems.push(`${place}: ${rule}`), { schemas }
     ),
     problems
   }
@@ -29,7 +30,7 @@ function compile (
 
 const entryOf = (tool: CompiledTool | undefined): Message => JSON.parse(tool?.json ?? 'null')
 
-t.test('sends schemas as the author wrote them (110, 114)', async (t) => {
+t.test('sends schemas as the author wrote them, if the catalog says so (110, 114)', async (t) => {
   const inputSchema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'https://example.com/schemas/order',
@@ -77,10 +78,16 @@ t.test('sends schemas as the author wrote them (110, 114)', async (t) => {
     type: ['array', 'null'],
     items: { $ref: '#/definitions/a' }
   }
-  const { tool, problems } = compile(defineTool({ name: 'a', inputSchema, outputSchema, run: () => null }))
+  const definition = defineTool({ name: 'a', inputSchema, outputSchema, run: () => null })
+  const { tool, problems } = compile(definition, 'as-written')
   t.strictSame(problems, [])
   t.equal(JSON.stringify(entryOf(tool).inputSchema), JSON.stringify(inputSchema))
   t.equal(JSON.stringify(entryOf(tool).outputSchema), JSON.stringify(outputSchema))
+  const { tool: automatic } = compile(definition)
+  t.equal(JSON.stringify(entryOf(automatic).inputSchema), JSON.stringify(inputSchema), 'it has an anchor')
+  t.strictSame(entryOf(automatic).outputSchema, {
+    $schema: 'http://json-schema.org/draft-07/schema#', type: ['array', 'null'], items: { type: 'string' }
+  })
 })
 
 const valibot = toStandardJsonSchema(v.object({ n: v.optional(v.number(), 5), s: v.string() }))

@@ -64,6 +64,7 @@ t.test('reports the problems of server.yaml', async (t) => {
     ['name: ""\nversion: true', '', /name: .*version: /],
     ['cache: { ttlMs: 5 }', '', /^cache\.ttlMs: is not known here/],
     ['cache: { listTtlMs: -1 }', '', /^cache\.listTtlMs: must be >= 0/],
+    ['schemas: flat', '', /^schemas: must be one of \["auto","as-written"\], got "flat"/],
     ['pageSize: 0', '', /^pageSize: must be >= 1/],
     ['websiteUrl: the shop', '', /^websiteUrl: .*uri/],
     ['icons: [{ src: "javascript:alert(1)" }]', '', /^icons\[0\]\.src: /],

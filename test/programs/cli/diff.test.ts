@@ -47,6 +47,7 @@ const skill = (text: string, more: Files = {}): Files => ({
 })
 const input = (properties: object, more: object = {}) => tool({ input: { properties, ...more } })
 const output = (properties: object, more: object = {}) => tool({ output: { properties, ...more } })
+const withReference = input({ it: { $ref: '#/$defs/it' } }, { $defs: { it: text } })
 const closed = { additionalProperties: false }
 /** A tool that imports a module. */
 const withLib = (more: object, text: string): Files => ({
@@ -65,6 +66,17 @@ const CASES: ReadonlyArray<{
   readonly fine?: readonly string[]
 }> = [
   { claim: 'nothing but texts', old: tool(), next: tool({ more: { description: 'More.', title: 'A' } }) },
+  {
+    claim: 'only the form in which lists have schemas',
+    old: { ...withReference, 'server.yaml': 'name: s\nschemas: as-written' },
+    next: { ...withReference, 'server.yaml': 'name: s' }
+  },
+  {
+    claim: 'a part that a schema refers to',
+    old: withReference,
+    next: input({ it: { $ref: '#/$defs/it' } }, { $defs: { it: { type: 'string', maxLength: 4 } } }),
+    breaks: ['tool a argument it: has the narrower limit maxLength 4']
+  },
   { claim: 'a tool that is gone', old: tool(), next: {}, breaks: ['tool a is gone'] },
   { claim: 'a skill that is gone', old: skill('a'), next: {}, breaks: ['skill skill://s/SKILL.md is gone'] },
   { claim: 'a new skill', old: {}, next: skill('a'), fine: ['skill skill://s/SKILL.md is new'] },

@@ -8,10 +8,11 @@ import type { ClientCapabilities } from '../../../platform/protocol/capabilities
 import type { Meta } from '../../../platform/protocol/content.ts'
 import type { JsonSchema, Tool } from '../../../platform/protocol/primitives.ts'
 import { TASKS_CAPABILITY } from '../../../platform/protocol/tasks.ts'
+import { resolveReferences } from '../../hosts/resolve-references.ts'
 import {
   toCompiledPrimitive, type CompiledTool, type DedupeRule, type EntryMembers, type TaskRule
 } from '../compiled-primitive.ts'
-import type { LocatedTool } from '../contents.ts'
+import type { LocatedTool, ServerSettings } from '../contents.ts'
 import type { ReportProblem } from '../problem.ts'
 import { authorize, runAuthorized } from '../scopes/run-authorized.ts'
 import { toAuditRule } from './audit-rule.ts'
@@ -31,12 +32,14 @@ interface ToolAdditions {
   /** The URI of the app that the tool names. */
   readonly appUri?: string | undefined
   readonly hasTasks?: boolean | undefined
+  /** How the list has the schemas. `auto` by default. */
+  readonly schemas?: ServerSettings['schemas']
 }
 
 /** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileTool (
   located: Omit<LocatedTool, 'place'>, compilers: SchemaCompilers, report: ReportProblem,
-  { remark, appUri, hasTasks = true }: ToolAdditions = {}
+  { remark, appUri, hasTasks = true, schemas }: ToolAdditions = {}
 ): CompiledTool | undefined {
   const { definition, file } = located
   if (!hasShape(toolShape, definition, report)) return undefined
@@ -67,7 +70,7 @@ export function compileTool (
   return {
     ...toCompiledPrimitive(
       definition.name, located, toToolEntry(definition, remark, toToolMeta(definition, appUri, report)),
-      toSchemaMembers(input, output)
+      toSchemaMembers(input, output, schemas)
     ),
     file,
     mirroredParams: mayMirrorParams(input.json)
@@ -130,8 +133,12 @@ function toToolEntry (
 }
 
 /** Joins the schemas, which are JSON already: nothing is serialised twice. */
-function toSchemaMembers (input: CompiledSchema, output: CompiledSchema | undefined): string {
-  return `"inputSchema":${input.json}${output === undefined ? '' : `,"outputSchema":${output.json}`}`
+function toSchemaMembers (
+  input: CompiledSchema, output: CompiledSchema | undefined, schemas: ServerSettings['schemas'] = 'auto'
+): string {
+  const toListed = schemas === 'auto' ? resolveReferences : (json: string) => json
+  const outputMember = output === undefined ? '' : `,"outputSchema":${toListed(output.json)}`
+  return `"inputSchema":${toListed(input.json)}${outputMember}`
 }
 
 /**
