@@ -100,6 +100,30 @@ t.test('does not replace placeholders in values (168)', async (t) => {
   t.strictSame(result.messages, [user('{{two}}\n\n{{one}}\n<!-- assistant -->\nYes, {{two}}.')])
 })
 
+t.test('takes braces after a backslash as text', async (t) => {
+  const cases: ReadonlyArray<readonly [body: string, text: string]> = [
+    ['\\{{ .Values.x }}', '{{ .Values.x }}'],
+    ['\\{{name}} is {{name}}', '{{name}} is Ada'],
+    ['\\{{{name}}', '{{{name}}'],
+    ['\\{{{{name}}', '{{Ada'],
+    ['\\\\{{name}}', '\\Ada'],
+    ['\\\\\\{{name}}', '\\\\Ada'],
+    ['{\\{{name}}', '{{{name}}'],
+    ['C:\\\\{{name}}\\{x} \\\\ \\n', 'C:\\Ada\\{x} \\\\ \\n'],
+    ['```\n\\{{ name }}\n```', '```\n{{ name }}\n```'],
+    ['![](\\{{name}}.png)', '![]({{name}}.png)']
+  ]
+  for (const [body, text] of cases) {
+    t.equal(await textOf(t, `${withArguments('name')}${body}`, { name: 'Ada' }), text, body)
+  }
+  t.equal(
+    await textOf(t, `${withArguments('name')}{{name}}`, { name: '\\{{name}} \\\\{{name}}' }),
+    '\\{{name}} \\\\{{name}}', 'and in a value a backslash is a backslash'
+  )
+  const length = 500_000
+  t.equal((await textOf(t, `${'\\{{'.repeat(length / 4)}x`)).length, length / 2 + 1, 'a long text is read at once')
+})
+
 t.test('refuses arguments that make the prompt too long', async (t) => {
   const text = `${withArguments('document')}${'{{document}}'.repeat(20)}\n<!-- assistant -->\nRead.`
   t.equal((await textOf(t, text, { document: 'x'.repeat(50_000) })).length, 1_000_000)
@@ -162,7 +186,7 @@ t.test('reports the problem of a file with its line', async (t) => {
       '---\narguments: [{ name: a, complete: [{ x: 1 }] }]\n---\nText', '',
       /^front matter: arguments\[0\]\.complete/
     ],
-    [`${withArguments('a')}Say {{b}}.`, '', /^\{\{b\}\} is none of the arguments in the front matter$/],
+    [`${withArguments('a')}Say {{b}}.`, '', /^\{\{b\}\} is none of the arguments in the front matter; as text it is \\\{\{b\}\}$/],
     ['Say {{b}}.', '', /^\{\{b\}\} is none of the arguments/],
     ['---\ntitle: T\n---\n \n', '', /^has no text$/],
     ['---\ntimeoutMs: 0\n---\nText', '', /^timeoutMs: must be >= 1, got 0$/],

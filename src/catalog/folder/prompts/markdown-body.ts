@@ -18,14 +18,15 @@ export interface FilePart {
 
 export type BodyPart = TextPart | FilePart
 
-const PLACEHOLDER = /\{\{\s*([\w.-]+)\s*\}\}/
+/** A placeholder, or what keeps braces as text: `\{{`, and `\\` in front of a placeholder. */
+const TOKEN = /(\\\\(?=\{\{)|\\\{\{|\{\{\s*[\w.-]+\s*\}\})/
 const ROLE_LINE = /^[ \t]*<!--\s*(user|assistant)\s*-->[ \t]*\r?$/
 /** An image on a line of its own. Its target is in angle brackets, or has no spaces outside a placeholder. */
 const IMAGE_LINE =
   /^ {0,3}!\[[^\]]*\]\([ \t]*(?:<([^<>]+)>|((?:[^()\s<>{]|\{(?!\{)|\{\{\s*[\w.-]+\s*\}\})+))(?:[ \t]+"[^"]*")?[ \t]*\)[ \t]*\r?$/
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 /** An image of another site, of this page, or named by an argument stays text. */
-const FOREIGN_TARGET = /^(?:(?!file:)[a-z][a-z0-9+.-]*:|[/#?]|\{\{)/i
+const FOREIGN_TARGET = /^(?:(?!file:)[a-z][a-z0-9+.-]*:|[/#?]|\\*\{\{)/i
 
 /** Throws a SyntaxError if the body is empty. */
 export function readBody (body: string): BodyPart[] {
@@ -35,7 +36,7 @@ export function readBody (body: string): BodyPart[] {
   let fence: string | undefined
   function endText (): void {
     const text = lines.join('\n').trim()
-    if (text !== '') parts.push({ role, pieces: text.split(PLACEHOLDER) })
+    if (text !== '') parts.push({ role, pieces: toPieces(text) })
     lines = []
   }
   for (const [index, line] of body.split('\n').entries()) {
@@ -58,6 +59,20 @@ export function readBody (body: string): BodyPart[] {
   endText()
   if (parts.length === 0) throw new SyntaxError('has no text')
   return parts
+}
+
+function toPieces (text: string): string[] {
+  const pieces: string[] = []
+  let literal = ''
+  for (const [index, token] of text.split(TOKEN).entries()) {
+    if (index % 2 === 0) literal += token
+    else if (token.startsWith('\\')) literal += token.slice(1)
+    else {
+      pieces.push(literal, token.replaceAll(/[{}\s]/g, ''))
+      literal = ''
+    }
+  }
+  return [...pieces, literal]
 }
 
 function targetOf (line: string): string | undefined {

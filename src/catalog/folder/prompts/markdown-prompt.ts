@@ -80,7 +80,8 @@ export async function readMarkdownPrompt (absolutePath: string, file: string): P
   const texts = parts.filter(isTextPart)
   const unknown = namesIn(texts).find((name) => !names.has(name))
   if (unknown !== undefined) {
-    throw new SyntaxError(`{{${unknown}}} is none of the arguments in the front matter`)
+    const text = `{{${unknown}}}`
+    throw new SyntaxError(`${text} is none of the arguments in the front matter; as text it is \\${text}`)
   }
   if (lengthOf(texts.map((part) => fillIn(part, {}))) > MAX_LENGTH) {
     throw new SyntaxError(`is longer than ${MAX_LENGTH} characters`)
