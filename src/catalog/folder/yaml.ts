@@ -93,22 +93,38 @@ function offsetOf (node: unknown): number | undefined {
   return range?.[0]
 }
 
-const FENCED = /^\uFEFF?---\r?\n(?:([^]*?)\r?\n)?---[ \t]*(?:\r?\n|$)/
-const OPENED = /^\uFEFF?---[ \t]*\r?\n/
+const FENCED = /^\uFEFF?---[ \t]*\r?\n(?:([^]*?)\r?\n)?---[ \t]*(?:\r?\n|$)/
+/** A first line `---`, and the paragraph after it. */
+const RULED = /^\uFEFF?---[ \t]*\r?\n\s*([^]*?)(?:\r?\n[ \t]*\r?\n|$)/
+/** A line such as `title: T`. Text with such a line is meant as YAML: it may say who sees the file. */
+const KEY = /^[ \t{]*["']?[\w/.-]+["']?[ \t]*:(?:\s|$)/m
 
 interface FrontMatter { readonly data: unknown, readonly body: string }
 
 /**
- * Splits a Markdown file into YAML and text. The YAML library runs no code, and limits the number of aliases.
- * Throws a YAMLParseError with line and column in the file if the front matter is not YAML, and a SyntaxError
- * if the front matter has no end.
+ * Splits a Markdown file into YAML and text. A first line `---` without a mapping after it is a rule of
+ * Markdown, and part of the text. The YAML library runs no code, and limits the number of aliases. Throws a
+ * YAMLParseError with line and column in the file if the front matter is not YAML, and a SyntaxError if the
+ * front matter has no end.
  */
 export function splitFrontMatter (text: string): FrontMatter {
   const [block, yaml = ''] = FENCED.exec(text) ?? []
-  if (block === undefined && OPENED.test(text)) {
-    throw new SyntaxError('front matter begins with --- and never ends; close it with a line ---')
+  if (block === undefined && KEY.test(RULED.exec(text)?.[1] ?? '')) {
+    const problem = 'front matter begins with --- and never ends'
+    throw new SyntaxError(`${problem}; close it with a line ---, or write *** for a rule`)
   }
-  if (block === undefined) return { data: {}, body: text }
-  // The empty line replaces the fence, so that line numbers in problems are those of the file.
-  return { data: parse(`\n${yaml}`) ?? {}, body: text.slice(block.length) }
+  const data = block === undefined ? undefined : parseMapping(yaml)
+  return data === undefined ? { data: {}, body: text } : { data, body: text.slice(block?.length) }
+}
+
+/** Returns `undefined` for text that is not meant as a mapping. Nothing but comments is an empty mapping. */
+function parseMapping (yaml: string): object | undefined {
+  try {
+    // The empty line replaces the fence, so that line numbers in problems are those of the file.
+    const data: unknown = parse(`\n${yaml}`) ?? {}
+    return isObject(data) ? data : undefined
+  } catch (error) {
+    if (KEY.test(yaml)) throw error
+    return undefined
+  }
 }

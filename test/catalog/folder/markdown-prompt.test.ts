@@ -155,6 +155,29 @@ t.test('treats front matter below the start as text', async (t) => {
   t.equal(await textOf(t, 'A title\n---\nname: x\n---\nText.'), 'A title\n---\nname: x\n---\nText.')
 })
 
+t.test('reads front matter between lines that end with blanks', async (t) => {
+  const { result } = await getOf(t, '--- \t\ndescription: D\n---  \nText.')
+  t.match(result, { description: 'D', messages: [user('Text.')] })
+})
+
+t.test('takes a first rule that no front matter follows as text', async (t) => {
+  const texts = [
+    '---\nText.', '---\n\nText.\n\nNote: more.', '---\n# A title\n\nText.\n\n---\nMore.',
+    '---\n- one\n- two\n---\nText.', '---\n**All** is `code`:\n\n    x\n---\nText.',
+    '---\n"Text" and more\n---', '---'
+  ]
+  for (const text of texts) t.equal(await textOf(t, text), text, text)
+  t.equal(await textOf(t, '---\n# title: T\n---\nText.'), 'Text.', 'front matter may be all comments')
+  t.equal(await textOf(t, '---\n---\nText.'), 'Text.', 'or empty')
+  t.match(await problemsOf(t, { 'prompts/p.md': '---\n- a\nscopes: [staff]\n---\nSecret.' }), [
+    { file: 'prompts/p.md', place: 'line 3' }
+  ], 'a broken mapping must not open a prompt to everyone')
+  t.match(await problemsOf(t, { 'prompts/p.md': '---\n{ scopes: [staff]\n---\nSecret.' }), [
+    { file: 'prompts/p.md' }
+  ], 'in either form')
+  t.equal((await textOf(t, `---\n${' \n'.repeat(250_000)}x`)).length, 500_005, 'a long text is read at once')
+})
+
 t.test('requires only the required arguments (167)', async (t) => {
   const text = '---\narguments:\n  - { name: a, required: true }\n  - name: b\n---\n{{a}}{{b}}'
   t.match((await getOf(t, text, { b: 'x' })).error, { code: -32602, message: /needs the argument a$/ })
