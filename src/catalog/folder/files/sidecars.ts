@@ -6,10 +6,10 @@ import { posix } from 'node:path'
 import { parse } from 'yaml'
 import type { Generations } from '../../../base/generations.ts'
 import type { CacheHints } from '../../../platform/protocol/primitives.ts'
+import { createSettingsReader } from '../../../platform/schema/settings-reader.ts'
 import { fileSettings, folderSettings } from '../../compiled/definitions/definition-shapes.ts'
 import { yieldToRequests } from '../../../base/turns.ts'
 import { placeOf, ruleOf } from '../error-problem.ts'
-import { createSettingsReader } from '../yaml.ts'
 import {
   mergeFile, mergeFolder, type FileSettings, type FileSidecar, type FolderSettings, type FolderSidecar
 } from './file-settings.ts'

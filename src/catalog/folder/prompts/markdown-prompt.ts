@@ -8,11 +8,12 @@ import {
 } from '../../../platform/author/define-prompt.ts'
 import { ToolError } from '../../../platform/author/tool-error.ts'
 import type { PromptMessage } from '../../../platform/protocol/content.ts'
+import { createSettingsReader } from '../../../platform/schema/settings-reader.ts'
 import { Type, type Static } from '../../../platform/schema/type.ts'
 import { icon, meta } from '../../compiled/definitions/definition-shapes.ts'
 import type { ReportProblem } from '../../compiled/problem.ts'
 import { FILES_FOLDER, readTarget, toContentBlock, type EmbeddableFile } from '../files/embedded-files.ts'
-import { createSettingsReader, splitFrontMatter } from '../yaml.ts'
+import { splitFrontMatter } from '../yaml.ts'
 import {
   fillIn, isTextPart, namesIn, readBody, type ArgumentValues, type BodyPart, type FilePart
 } from './markdown-body.ts'
