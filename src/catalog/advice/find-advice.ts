@@ -23,7 +23,7 @@ const MAX_TOKENS = 20_000
 export function findAdvice (
   contents: CatalogContents, { primitives, settings, server }: Snapshot
 ): CatalogAdvice[] {
-  const { tools, prompts, passedOver } = contents
+  const { tools, prompts, passedOver, foreignKeys } = contents
   const unset = settings.facts.filter(({ isSet, isRequired }) => isRequired && !isSet)
   const pieces: CatalogAdvice[] = [
     ...unset.map(({ name, file, place }): CatalogAdvice => {
@@ -31,6 +31,10 @@ export function findAdvice (
     }),
     ...passedOver.map(({ file, reason }): CatalogAdvice => {
       return { name: 'passed-over', file, place: '', rule: reason }
+    }),
+    ...foreignKeys.map(({ file, keys }): CatalogAdvice => {
+      const rule = `the front matter has keys that do nothing here: ${keys.join(', ')}`
+      return { name: 'foreign-key', file, place: '', rule }
     })
   ]
 

@@ -3,6 +3,7 @@
 /** What can be turned off, by name, and what it is about. */
 export const ADVICE = {
   'passed-over': 'a file in a folder of the catalog that is not loaded',
+  'foreign-key': 'a key of a front matter that nothing here reads',
   description: 'a tool, a prompt, a resource or an argument without a description',
   'mime-type': 'a resource or a template without a MIME type',
   scheme: 'a URI scheme of the catalog\'s own that no text for models explains',

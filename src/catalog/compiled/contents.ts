@@ -118,8 +118,17 @@ export interface CatalogContents {
   /** The digest of each of these files, by its path in the source. */
   readonly fileDigests: ReadonlyMap<string, string>
   readonly passedOver: readonly PassedOver[]
+  /** The files whose front matter has keys that nothing here reads. */
+  readonly foreignKeys: readonly ForeignKeys[]
   /** The problems that were found while reading. */
   readonly problems: readonly Problem[]
+}
+
+/** The keys of other tools in the front matter of a file. */
+export interface ForeignKeys {
+  /** Relative to the catalog folder. */
+  readonly file: string
+  readonly keys: readonly string[]
 }
 
 /** An open file. Close it unless `read` was called. */

@@ -7,7 +7,7 @@ import type { ResourceDefinition, ResourceTemplateDefinition } from '../../platf
 import type { ToolDefinition } from '../../platform/author/define-tool.ts'
 import type { DefinitionKind } from '../../platform/author/definition.ts'
 import type { CacheScope } from '../../platform/protocol/primitives.ts'
-import type { Located, PassedOver } from '../compiled/contents.ts'
+import type { ForeignKeys, Located, PassedOver } from '../compiled/contents.ts'
 import { isCompletionSource } from '../compiled/lists/completions.ts'
 import type { Problem, ReportProblem } from '../compiled/problem.ts'
 import type { ModuleGraph } from '../../platform/modules/module-graph.ts'
@@ -33,6 +33,7 @@ export class CatalogReader {
   readonly resources: Array<Located<ResourceDefinition>> = []
   readonly templates: Array<Located<ResourceTemplateDefinition>> = []
   readonly passedOver: PassedOver[] = []
+  readonly foreignKeys: ForeignKeys[] = []
   readonly problems: Problem[] = []
   readonly #root: string
   readonly #graph: ModuleGraph
@@ -142,7 +143,8 @@ export class CatalogReader {
   async promptOf (
     prompt: MarkdownPrompt, plain: PlainFiles, maxBytes: number
   ): Promise<void> {
-    const { file } = prompt
+    const { file, foreignKeys: keys } = prompt
+    if (keys.length > 0) this.foreignKeys.push({ file, keys })
     const report: ReportProblem = (place, rule) => { this.problems.push({ file, place, rule }) }
     const completions = new Map<string, CompletionSource>()
     for (const [argument, { path, name }] of prompt.completions) {

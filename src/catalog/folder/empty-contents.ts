@@ -32,6 +32,7 @@ export function createEmptyContents (server: ServerSettings): CatalogContents {
     digest: '',
     fileDigests: new Map(),
     passedOver: [],
+    foreignKeys: [],
     problems: []
   }
 }

@@ -166,6 +166,7 @@ export async function loadFolder (
       fileDigests: readFiles.fileDigests
     }),
     passedOver,
+    foreignKeys: [...reader.foreignKeys, ...skills.foreignKeys],
     problems
   }
   for (const values of [compiled, ...Object.values(readFiles)]) values.forgetUnused()

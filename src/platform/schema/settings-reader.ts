@@ -55,3 +55,39 @@ function adviceFor (name: string, names: readonly string[]): string {
     ? `is not known here; the settings are ${names.join(', ')}`
     : `is not known here; did you mean ${nearest}?`
 }
+
+/** The most letters that a misspelt name has more or fewer than the right one. */
+const MAX_LENGTH_DIFFERENCE = 2
+
+/**
+ * Takes out the keys that are settings of other tools, and keeps those that may be misspelt settings.
+ * @param onForeign called with the path of each key that is taken out.
+ */
+export function withoutForeignKeys (
+  schema: unknown, value: unknown, onForeign: (path: string) => void, path = ''
+): unknown {
+  if (!isObject(schema)) return value
+  if (Array.isArray(value)) {
+    return value.map((item, index) => withoutForeignKeys(schema.items, item, onForeign, `${path}[${index}]`))
+  }
+  const { properties, additionalProperties } = schema
+  if (!isObject(value) || !isObject(properties) || additionalProperties !== false) return value
+  const names = Object.keys(properties)
+  return Object.fromEntries(Object.entries(value).flatMap(([key, member]) => {
+    const place = path === '' ? key : `${path}.${key}`
+    if (Object.hasOwn(properties, key) || mayBeMisspelt(key, names)) {
+      return [[key, withoutForeignKeys(properties[key], member, onForeign, place)]]
+    }
+    onForeign(place)
+    return []
+  }))
+}
+
+function mayBeMisspelt (key: string, names: readonly string[]): boolean {
+  // Without such a setting everyone would see the file.
+  if (/scope|trivet/i.test(key)) return true
+  const isClose = (name: string) => Math.abs(name.length - key.length) <= MAX_LENGTH_DIFFERENCE
+  const letters = (name: string) => [...name.toLowerCase()].toSorted().join('')
+  return createNearestNames(names)(key, isClose).length > 0 ||
+    names.some((name) => letters(name) === letters(key))
+}

@@ -221,6 +221,42 @@ t.test('calls that some clients cannot make', async (t) => {
   t.strictSame(await adviceOf(t, off), ['tools/lasts.ts timeoutMs long-call'], 'without continue_call')
 })
 
+t.test('keys of other tools in front matter', async (t) => {
+  const front = (lines: string) => `---\ndescription: Reviews.\n${lines}\n---\nText.`
+  const prompt = `argument-hint: "[file]"
+model: sonnet
+allowed-tools: Read
+when_to_use: often
+description_zh: D
+date: 2026-01-01
+arguments: [{ name: a, description: A, type: string, default: x }]`
+  const files = {
+    'tools/a.ts': tool('a', 'Does one thing.'),
+    'prompts/p.md': front(prompt),
+    'skills/s/SKILL.md': front('name: s\nmodel: sonnet\nhooks: {}\nlicense: MIT')
+  }
+  const out = await check(t, files)
+  const rule = 'advice: the front matter has keys that do nothing here:'
+  const promptKeys = 'argument-hint, model, allowed-tools, when_to_use, description_zh, date, ' +
+    'arguments[0].type, arguments[0].default'
+  t.match(out, `prompts/p.md: ${rule} ${promptKeys} (foreign-key)\n`)
+  t.match(out, `skills/s/SKILL.md: ${rule} model, hooks (foreign-key)\n`)
+  t.match(out, '0 problems, 2 pieces of advice')
+  const misspelt: ReadonlyArray<readonly [key: string, advice: string]> = [
+    ['tilte', 'the settings are'], ['descripton', 'did you mean description?'],
+    ['icon', 'did you mean icons?'],
+    ['when-missing', 'did you mean whenMissing?'], ['Timeout_ms', 'did you mean timeoutMs?'],
+    ['scope', 'did you mean scopes?'], ['argument', 'did you mean arguments?'], ['odrer', 'the settings are'],
+    ['oauth-permission-scopes', 'the settings are'], ['trivet/audit', 'did you mean']
+  ]
+  for (const [key, advice] of misspelt) {
+    const catalog = await writeCatalog(t, { 'prompts/p.md': front(`${key}: x`) })
+    const { out: problem, exitCode } = await runProgram(['check', catalog])
+    t.match(problem, `prompts/p.md: front matter: ${key}: is not known here; ${advice}`)
+    t.equal(exitCode, 1)
+  }
+})
+
 t.test('--ignore turns advice off by its name', async (t) => {
   const files = { 'tools/a.ts': tool('a.b', 'Does one thing.', 'x: {}') }
   t.strictSame((await adviceOf(t, files)).length, 3)

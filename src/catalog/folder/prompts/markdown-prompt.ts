@@ -8,7 +8,7 @@ import {
 } from '../../../platform/author/define-prompt.ts'
 import { ToolError } from '../../../platform/author/tool-error.ts'
 import type { PromptMessage } from '../../../platform/protocol/content.ts'
-import { createSettingsReader } from '../../../platform/schema/settings-reader.ts'
+import { createSettingsReader, withoutForeignKeys } from '../../../platform/schema/settings-reader.ts'
 import { Type, type Static } from '../../../platform/schema/type.ts'
 import { icon, meta } from '../../compiled/definitions/definition-shapes.ts'
 import type { ReportProblem } from '../../compiled/problem.ts'
@@ -21,7 +21,7 @@ import {
 const closed = { additionalProperties: false }
 const optional = Type.Optional
 
-const settings = Type.Object({
+const settingsShape = Type.Object({
   name: optional(Type.String()),
   title: optional(Type.String()),
   description: optional(Type.String()),
@@ -43,7 +43,7 @@ const settings = Type.Object({
   order: optional(Type.Number())
 }, closed)
 
-const readSettings = createSettingsReader(settings, 'front matter: ')
+const readSettings = createSettingsReader(settingsShape, 'front matter: ')
 
 /** In characters, of all texts. A prompt may use an argument often, and the client chooses its length. */
 const MAX_LENGTH = 1_048_576
@@ -61,7 +61,9 @@ export interface MarkdownPrompt {
   readonly file: string
   /** The export that completes an argument, by argument. */
   readonly completions: ReadonlyMap<string, ModuleExport>
-  readonly settings: Static<typeof settings>
+  readonly settings: Static<typeof settingsShape>
+  /** The paths of the keys of its front matter that nothing reads. */
+  readonly foreignKeys: readonly string[]
   readonly parts: readonly BodyPart[]
   /** The line of the file at which the body begins, from 1. */
   readonly firstLine: number
@@ -74,7 +76,8 @@ export interface MarkdownPrompt {
 export async function readMarkdownPrompt (absolutePath: string, file: string): Promise<MarkdownPrompt> {
   const text = await readFile(absolutePath, 'utf8')
   const { data, body } = splitFrontMatter(text)
-  const settings = readSettings(data)
+  const foreignKeys: string[] = []
+  const settings = readSettings(withoutForeignKeys(settingsShape, data, (key) => foreignKeys.push(key)))
   const parts = readBody(body)
   const { arguments: args = [] } = settings
   const names = new Set(args.map(({ name }) => name))
@@ -91,7 +94,7 @@ export async function readMarkdownPrompt (absolutePath: string, file: string): P
     return typeof complete === 'string' ? [[name, readExport(complete, name, file)] as const] : []
   }))
   const firstLine = text.slice(0, text.length - body.length).split('\n').length
-  return { file, completions, settings, parts, firstLine }
+  return { file, completions, settings, foreignKeys, parts, firstLine }
 }
 
 const MODULE_EXPORT = /^(\.{1,2}\/[^#]+\.(?:[cm]?[jt]s|[jt]sx))(?:#(.+))?$/

@@ -23,8 +23,7 @@ const settings = {
   [WHEN_MISSING_KEY]: optional(Type.Enum(['hide', 'challenge']))
 }
 
-/** Not closed: authors and later revisions of Agent Skills may add fields. */
-const shape = Type.Object({
+const fields = {
   name: Type.String(),
   description: Type.String({ minLength: 1, maxLength: 1024, pattern: '\\S' }),
   license: optional(Type.String()),
@@ -33,7 +32,10 @@ const shape = Type.Object({
     additionalProperties: Type.String(), dependentRequired: { [WHEN_MISSING_KEY]: [SCOPES_KEY] }
   })),
   'allowed-tools': optional(Type.Union([Type.String(), Type.Array(Type.String())]))
-})
+}
+
+/** Not closed: authors and later revisions of Agent Skills may add fields. */
+const shape = Type.Object(fields)
 
 const readShape = createSettingsReader(shape)
 
@@ -48,6 +50,8 @@ export interface SkillAccess { readonly scopes: readonly string[], readonly when
 export interface SkillMatter {
   /** All of it, as JSON has it. */
   readonly frontmatter: Skill['frontmatter']
+  /** The fields that Agent Skills does not have. */
+  readonly foreignKeys: readonly string[]
   /** `undefined` if the front matter says nothing of access. */
   readonly access: SkillAccess | undefined
 }
@@ -91,7 +95,8 @@ export function readSkillMatter (
   const access = scopes === undefined
     ? undefined
     : { scopes: scopes.split(' '), ...(whenMissing !== undefined && { whenMissing }) }
-  return { frontmatter, access }
+  const foreignKeys = Object.keys(frontmatter).filter((key) => !Object.hasOwn(fields, key))
+  return { frontmatter, foreignKeys, access }
 }
 
 /** A misspelt setting must not open a skill to everyone. */

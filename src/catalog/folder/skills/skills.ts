@@ -9,7 +9,7 @@ import { defineResource, type ResourceDefinition } from '../../../platform/autho
 import { DIRECTORY_TYPE } from '../../../base/media-types.ts'
 import type { CacheHints, CacheScope } from '../../../platform/protocol/primitives.ts'
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, type SkillResource } from '../../../platform/protocol/skills.ts'
-import type { Located, LocatedResource, SkillDefinition } from '../../compiled/contents.ts'
+import type { ForeignKeys, Located, LocatedResource, SkillDefinition } from '../../compiled/contents.ts'
 import type { Problem } from '../../compiled/problem.ts'
 import { toFileProblem, type FileFindings } from '../error-problem.ts'
 import { createFileReader, type FileReaderOptions, type FileResources } from '../files/file-contents.ts'
@@ -32,6 +32,8 @@ interface Skills extends FileResources {
   readonly skills: ReadonlyArray<Located<SkillDefinition>>
   /** The directories of skills, as resources that are not listed. */
   readonly directories: ReadonlyArray<Located<ResourceDefinition>>
+  /** The skills with keys in their front matter that Agent Skills does not have. */
+  readonly foreignKeys: readonly ForeignKeys[]
   /** The files of all skills, each once. */
   readonly files: readonly FolderFile[]
 }
@@ -74,6 +76,9 @@ export async function readSkills (
       (skill) => toDirectories(skill, options.openCacheScope)
     ),
     stamps,
+    foreignKeys: [...skills.values()].filter(({ foreignKeys }) => foreignKeys.length > 0).map(
+      ({ main, foreignKeys: keys }) => ({ file: toFile(main.path), keys })
+    ),
     files: [...manifest.keys()]
   }
 }
