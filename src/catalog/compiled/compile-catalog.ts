@@ -270,7 +270,8 @@ class Compilation {
   }
 
   #assertNoProblem (): void {
-    if (this.#problems.length > 0) throw new CatalogError(this.#problems)
+    if (this.#problems.length === 0) return
+    throw new CatalogError([...this.#contents.leftOut, ...this.#problems])
   }
 }
 

@@ -120,6 +120,8 @@ export interface CatalogContents {
   readonly passedOver: readonly PassedOver[]
   /** The files whose front matter has keys that nothing here reads. */
   readonly foreignKeys: readonly ForeignKeys[]
+  /** The problems of skills that are not among `skills`. They keep nothing else from loading. */
+  readonly leftOut: readonly Problem[]
   /** The problems that were found while reading. */
   readonly problems: readonly Problem[]
 }

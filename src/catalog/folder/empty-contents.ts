@@ -33,6 +33,7 @@ export function createEmptyContents (server: ServerSettings): CatalogContents {
     fileDigests: new Map(),
     passedOver: [],
     foreignKeys: [],
+    leftOut: [],
     problems: []
   }
 }

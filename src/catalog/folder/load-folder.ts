@@ -167,6 +167,7 @@ export async function loadFolder (
     }),
     passedOver,
     foreignKeys: [...reader.foreignKeys, ...skills.foreignKeys],
+    leftOut: skills.leftOut,
     problems
   }
   for (const values of [compiled, ...Object.values(readFiles)]) values.forgetUnused()

@@ -78,7 +78,7 @@ export class CatalogReport implements LoadObserver {
       version,
       loadedAt: this.#loadedAt,
       failure: this.#failure,
-      advice: clipAdvice(findAdvice(contents, snapshot).map(toReported)),
+      advice: clipAdvice([...contents.leftOut, ...findAdvice(contents, snapshot)].map(toReported)),
       scopes: findScopes(snapshot),
       scoped: findScoped(snapshot),
       files: Object.fromEntries([

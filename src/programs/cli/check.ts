@@ -17,8 +17,8 @@ import { FAILED, FOLDER, toJsonText, type AddCommand, type Surroundings } from '
 import { findCatalog, loadCatalog } from './named-catalog.ts'
 
 /**
- * What is wrong with a catalog, and the settings and upstreams that it needs. A catalog with problems has not
- * loaded: it gets no advice, and its settings and upstreams are not listed.
+ * What is wrong with a catalog, and the settings and upstreams that it needs. A catalog with problems other
+ * than those of skills has not loaded: it gets no advice, and its settings and upstreams are not listed.
  */
 interface Findings {
   readonly problems: readonly Problem[]
@@ -63,7 +63,7 @@ const HELP = `
 Advice:
 ${Object.entries(ADVICE).map(([name, about]) => `  ${name.padEnd(16)} ${about}`).join('\n')}
 
-Only problems make the exit code 1: the service would refuse the catalog.`
+Only problems make the exit code 1: the service would refuse the catalog, or leave a skill out.`
 
 export const checkCommand: AddCommand = (program, surroundings, finish) => {
   program.command('check')
@@ -90,7 +90,7 @@ async function find (folder: string | undefined, surroundings: Surroundings): Pr
     const { contents, snapshot } = await loadCatalog(folder, surroundings)
     const { settings: { facts: settings } } = snapshot
     const advice = findAdvice(contents, snapshot)
-    return { problems: [], advice, settings, upstreams: findUses(snapshot) }
+    return { problems: contents.leftOut, advice, settings, upstreams: findUses(snapshot) }
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error
     return { problems: error.problems, advice: [], settings: [], upstreams: [] }

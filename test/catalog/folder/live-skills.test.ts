@@ -4,6 +4,7 @@ import t from 'tap'
 import { buildApp, listen } from '../../helpers/app.ts'
 import { writeByRename, writeCatalog, writeInPlace } from '../../helpers/catalog-folder.ts'
 import { until } from '../../helpers/deadline.ts'
+import { createReadableLog } from '../../helpers/log.ts'
 import { send, type Message } from '../../helpers/request.ts'
 import { openStream } from '../../helpers/stream.ts'
 import { authenticator } from '../compiled/guarded-catalog.ts'
@@ -57,17 +58,45 @@ t.test('a change of a skill is served, and told to those who see the skill', asy
   t.strictSame(heard(staff), [...open, LIST_CHANGED, 'skill://secret/SKILL.md', ...added])
 })
 
-t.test('the first skill makes the service declare them, and a broken one changes nothing', async (t) => {
+t.test('the first skill makes the service declare them, and a broken one is left out', async (t) => {
   const root = await writeCatalog(t, { 'server.yaml': 'name: s' })
-  const app = await buildApp(t, {}, { catalog: root, watch: 'on' })
+  const log = createReadableLog('warn')
+  const app = await buildApp(t, {}, { catalog: root, watch: 'on', logger: log.logger })
   const isDeclared = async () =>
     'extensions' in (await send(app, { method: 'server/discover' })).response.result.capabilities
+  const uris = async (): Promise<string> => {
+    const { response } = await send(app, { method: 'skills/list' })
+    return (response.result?.skills ?? []).map(({ uri }: Message) => uri).join(' ')
+  }
+  const untilServed = async (expected: string) =>
+    await until(async () => await uris() === expected, expected, DEADLINE_MS)
   t.notOk(await isDeclared())
   await writeInPlace(root, 'skills/a/SKILL.md', main('a'))
   await until(isDeclared, 'the declaration', DEADLINE_MS)
   await writeInPlace(root, 'skills/a/SKILL.md', main('b'))
   await writeInPlace(root, 'skills/c/SKILL.md', main('c'))
-  await new Promise((resolve) => setTimeout(resolve, 1500))
+  await untilServed('skill://c/SKILL.md')
+  t.match(log.lines.findLast(({ msg }) => msg === 'skills with problems are left out'), {
+    level: 40, problems: [{ file: 'skills/a/SKILL.md', place: 'name', rule: /name of the folder/ }]
+  })
+  const told = log.lines.length
+  await writeInPlace(root, 'skills/d/SKILL.md', main('d'))
+  await untilServed('skill://c/SKILL.md skill://d/SKILL.md')
+  t.equal(log.lines.length, told, 'the same problems are logged once')
+  await writeInPlace(root, 'skills/a/SKILL.md', main('a'))
+  await untilServed('skill://a/SKILL.md skill://c/SKILL.md skill://d/SKILL.md')
+})
+
+t.test('with "guard: refuse" a skill that breaks keeps the catalog from before', async (t) => {
+  const root = await writeCatalog(t, { 'server.yaml': 'guard: refuse', 'skills/a/SKILL.md': main('a') })
+  const log = createReadableLog('warn')
+  const app = await buildApp(t, {}, { catalog: root, watch: 'on', logger: log.logger })
+  await writeInPlace(root, 'skills/a/SKILL.md', main('b'))
+  const isRefused = () => log.lines.some(({ msg }) => /^catalog not reloaded/.test(msg))
+  await until(isRefused, 'the refusal', DEADLINE_MS)
+  t.match(log.lines.find(({ problems }) => problems?.length > 1), {
+    problems: [{ rule: /breaks clients: skill .*a\/SKILL.md is gone/ }, { place: 'guard' }]
+  })
   const { skills } = (await send(app, { method: 'skills/list' })).response.result
   t.strictSame(skills.map(({ uri }: Message) => uri), ['skill://a/SKILL.md'])
 })

@@ -6,6 +6,7 @@ import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createApp } from '../../../src/app/app.ts'
+import type { Problem } from '../../../src/catalog/compiled/problem.ts'
 import { buildApp } from '../../helpers/app.ts'
 import { writeCatalog, type Files } from '../../helpers/catalog-folder.ts'
 import { problemsOf, readCatalog } from '../../helpers/load-catalog.ts'
@@ -179,7 +180,17 @@ const many = (count: number): Files => Object.fromEntries(
   Array.from({ length: count }, (_, index) => [`skills/a/f${index}.txt`, ''])
 )
 
-t.test('breaks of a rule keep the catalog from loading, and name file and rule', async (t) => {
+const toolFile = `import { defineTool } from 'trivet'
+export default defineTool({ name: 'roll', inputSchema: { type: 'object' }, run: () => 'six' })`
+
+/** The problems of the skills that are left out. */
+async function leftOutOf (t: Test, files: Files): Promise<readonly Problem[]> {
+  const { contents, snapshot } = await readCatalog(await writeCatalog(t, files))
+  if (contents.leftOut.length > 0) t.strictSame(snapshot.primitives.skills, [])
+  return contents.leftOut
+}
+
+t.test('breaks of a rule leave a skill out, and name file and rule', async (t) => {
   const skill = (text: string, folder = 'a'): Files => ({ [`skills/${folder}/SKILL.md`]: text })
   const metadata = (line: string) => skill(main('a', `metadata:\n  ${line}\n`))
   const refused: ReadonlyArray<readonly [string, Files, place: string, rule: RegExp]> = [
@@ -220,7 +231,7 @@ t.test('breaks of a rule keep the catalog from loading, and name file and rule',
     ['a setting outside metadata', skill(main('a', 'scopes: a\n')), 'scopes', /in metadata/]
   ]
   for (const [what, files, place, rule] of refused) {
-    const [problem, ...others] = await problemsOf(t, files)
+    const [problem, ...others] = await leftOutOf(t, files)
     t.match(problem, { file: Object.keys(files)[0], place, rule }, what)
     t.strictSame(others, [], what)
   }
@@ -228,27 +239,32 @@ t.test('breaks of a rule keep the catalog from loading, and name file and rule',
 
 t.test('limits that hosts need not go beyond are problems, up to them all is well', async (t) => {
   const all: Files = { 'skills/a/SKILL.md': main('a'), ...many(511) }
-  t.strictSame(await problemsOf(t, all), [])
-  t.match(await problemsOf(t, { ...all, 'skills/a/one-more.txt': '' }), [
+  t.strictSame(await leftOutOf(t, all), [])
+  t.match(await leftOutOf(t, { ...all, 'skills/a/one-more.txt': '' }), [
     { file: 'skills/a/SKILL.md', place: '', rule: /may have 512 files, got 513/ }
   ])
   const half = Buffer.alloc(8_388_608, 'x')
-  const app = async (files: Files) => await createApp({ ...QUIET, catalog: await writeCatalog(t, files) })
-  const large = { 'skills/a/SKILL.md': main('a'), 'skills/a/1.txt': half }
-  await (await app({ ...large, 'skills/a/2.txt': half.subarray(main('a').length) })).close()
-  await t.rejects(app({ ...large, 'skills/a/2.txt': half }), /may have 16777216 bytes together, got 16777261/)
+  const skillsOf = async (files: Files) => {
+    const catalog = await writeCatalog(t, files)
+    const app = await createApp({ ...QUIET, catalog, maxResourceBytes: 8_388_608 })
+    t.teardown(async () => await app.close())
+    return (await send(app, { method: 'skills/list' })).response.result?.skills.length
+  }
+  const large = { 'skills/b/SKILL.md': main('b'), 'skills/a/SKILL.md': main('a'), 'skills/a/1.txt': half }
+  t.equal(await skillsOf({ ...large, 'skills/a/2.txt': half.subarray(main('a').length) }), 2)
+  t.equal(await skillsOf({ ...large, 'skills/a/2.txt': half }), 1)
 })
 
 t.test('a file that nobody could read is a problem', async (t) => {
   const large = Buffer.alloc(1_000_001)
-  t.match(await problemsOf(t, { 'skills/a/SKILL.md': main('a'), 'skills/a/b.bin': large }), [
+  t.match(await leftOutOf(t, { 'skills/a/SKILL.md': main('a'), 'skills/a/b.bin': large }), [
     { file: 'skills/a/b.bin', rule: /1000001 bytes, .* 1000000 \(TRIVET_MAX_RESOURCE_BYTES\)/ }
   ])
 })
 
 t.test('a skill within another one leaves it to that one who sees it', async (t) => {
   const guarded = (name: string) => main(name, 'metadata:\n  trivet/scopes: staff\n')
-  t.match(await problemsOf(t, { 'skills/a/SKILL.md': main('a'), 'skills/a/b/SKILL.md': guarded('b') }), [
+  t.match(await leftOutOf(t, { 'skills/a/SKILL.md': main('a'), 'skills/a/b/SKILL.md': guarded('b') }), [
     { file: 'skills/a/b/SKILL.md', place: 'metadata', rule: /the skill a has these files too/ }
   ])
   const root = await writeCatalog(t, { 'skills/a/SKILL.md': guarded('a'), 'skills/a/b/SKILL.md': main('b') })
@@ -257,9 +273,54 @@ t.test('a skill within another one leaves it to that one who sees it', async (t)
 })
 
 t.test('a name that is not quite SKILL.md is a problem', async (t) => {
-  t.match(await problemsOf(t, { 'skills/a/Skill.md': main('a') }), [
+  t.match(await leftOutOf(t, { 'skills/a/Skill.md': main('a') }), [
     { file: 'skills/a/Skill.md', rule: /^must be named SKILL.md$/ }
   ])
+})
+
+t.test('a skill that is left out keeps nothing else from loading', async (t) => {
+  const long = main('a').replace('About a', 'x'.repeat(1025))
+  const files: Files = {
+    'tools/roll.ts': toolFile,
+    'skills/a/SKILL.md': long,
+    'skills/a/b/SKILL.md': main('b'),
+    'skills/outer/SKILL.md': main('outer', 'metadata:\n  trivet/scopes: staff\n'),
+    'skills/outer/inner/deep/SKILL.md': '---\nname: [\n---\n',
+    'skills/outer/inner/deep/secret.txt': 'secret',
+    'skills/plain/SKILL.md': main('plain'),
+    'skills/plain/more/notes.txt': 'n'
+  }
+  const app = await buildApp(t, files)
+  const { tools } = (await send(app, { method: 'tools/list' })).response.result
+  t.match(tools, [{ name: 'roll' }])
+  const { skills } = (await send(app, { method: 'skills/list' })).response.result
+  t.strictSame(skills.map(({ uri }: Message) => uri), ['skill://plain/SKILL.md'])
+  const { resources } = (await send(app, { method: 'resources/list' })).response.result
+  t.strictSame(
+    resources.map(({ uri }: Message) => uri), ['skill://plain/SKILL.md', 'skill://plain/more/notes.txt'],
+    'no file of a skill around or within a broken one is a resource: the broken one may have said who sees it'
+  )
+  const uris = ['skill://a', 'skill://a/b', 'skill://a/b/SKILL.md', 'skill://outer/inner/deep/secret.txt']
+  for (const uri of uris) {
+    for (const method of ['resources/read', 'skills/get', 'resources/directory/read']) {
+      const { response } = await send(app, { method, params: { uri } })
+      t.match(response, { error: { code: -32602 } }, `${method} ${uri}`)
+    }
+  }
+  t.match(await problemsOf(t, { ...files, 'prompts/p.md': '' }), [
+    { file: 'skills/a/SKILL.md' }, { file: 'skills/outer/inner/deep/SKILL.md', place: 'line 2' },
+    { file: 'prompts/p.md' }
+  ], 'a catalog that does not load reports them too')
+})
+
+t.test('replicas leave out the same skills, and have the same digest', async (t) => {
+  const files = { 'skills/a/SKILL.md': main('b'), 'skills/b/SKILL.md': main('b'), 'tools/roll.ts': toolFile }
+  const loads = await Promise.all([1, 2].map(async () => await readCatalog(await writeCatalog(t, files))))
+  const [first, second] = loads.map(({ contents: { leftOut, digest, skills } }) => (
+    { leftOut, digest, uris: skills.map(({ definition }) => definition.uri) }
+  ))
+  t.strictSame(first, second)
+  t.strictSame(first?.uris, ['skill://b/SKILL.md'])
 })
 
 t.test('a resource of the author cannot have the URI of a file of a skill', async (t) => {

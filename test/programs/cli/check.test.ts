@@ -257,6 +257,18 @@ arguments: [{ name: a, description: A, type: string, default: x }]`
   }
 })
 
+t.test('a skill that is left out is a problem, beside the advice about what is served', async (t) => {
+  const catalog = await writeCatalog(t, {
+    'tools/a.ts': tool('a.b', 'Does one thing.'), 'skills/s/SKILL.md': '---\nname: s\n---\n'
+  })
+  const { out, exitCode } = await runProgram(['check', catalog])
+  t.match(out, 'skills/s/SKILL.md: description: is required, but missing\ntools/a.ts: name: advice:')
+  t.match(out, '1 problem, 1 piece of advice')
+  t.equal(exitCode, 1)
+  const { runs } = JSON.parse((await runProgram(['check', catalog, '--format', 'sarif'])).out)
+  t.match(runs[0].results[0], { ruleId: 'problem', level: 'error' })
+})
+
 t.test('--ignore turns advice off by its name', async (t) => {
   const files = { 'tools/a.ts': tool('a.b', 'Does one thing.', 'x: {}') }
   t.strictSame((await adviceOf(t, files)).length, 3)

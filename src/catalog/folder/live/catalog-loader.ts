@@ -12,7 +12,7 @@ import { yieldToRequests } from '../../../base/turns.ts'
 import type { CatalogFolder } from '../catalog-folder.ts'
 import { withLines } from '../line-of-problem.ts'
 import { SERVER_FILE } from '../server-yaml.ts'
-import { createPassedOverLog, type CatalogLog } from './catalog-log.ts'
+import { createLeftOutLog, createPassedOverLog, type CatalogLog } from './catalog-log.ts'
 import { findNamedChanges, type EarlierCatalog } from './named-changes.ts'
 
 /** Finds what a later catalog breaks for clients. */
@@ -51,6 +51,7 @@ export function createCatalogLoader (
   { loadComparison, ...options }: CatalogLoaderOptions
 ): CatalogLoader {
   const logPassedOver = createPassedOverLog(folder.name, log)
+  const logLeftOut = createLeftOutLog(folder.name, log)
   const dependencies = createDependencyOpener(log)
   let served: EarlierCatalog | undefined
   const compiler = new CatalogCompiler({
@@ -89,6 +90,7 @@ export function createCatalogLoader (
           logPassedOver(contents.passedOver)
           snapshot = await withLines(folder.name, compiler.compile(contents))
           const next = { contents, snapshot }
+          logLeftOut(contents.leftOut)
           await checkContracts(next)
           return next
         })

@@ -4,6 +4,7 @@ import type { WhenMissing } from '../../../platform/author/common-options.ts'
 import type { CatalogChange } from './catalog-change.ts'
 import type { PassedOver } from '../../compiled/contents.ts'
 import type { DependencyLog } from '../../compiled/dependencies/opened-dependency.ts'
+import type { Problem } from '../../compiled/problem.ts'
 import type { Snapshot } from '../../compiled/snapshot.ts'
 
 /** The service's log. */
@@ -33,6 +34,19 @@ export function createPassedOverLog (
     lastFiles = files.join('\n')
     if (files.length === 0) return
     log.info({ catalog, files: clipNames(files) }, 'files of the catalog are passed over')
+  }
+}
+
+/** Logs the problems of the first load, and again those of a load with others. */
+export function createLeftOutLog (
+  catalog: string, log: Pick<CatalogLog, 'warn'>
+): (leftOut: readonly Problem[]) => void {
+  let last = '[]'
+  return (problems) => {
+    const text = JSON.stringify(problems)
+    if (text === last) return
+    last = text
+    if (problems.length > 0) log.warn({ catalog, problems }, 'skills with problems are left out')
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
+import { quote } from '../../../base/words.ts'
 import type { CompletionSource } from '../../../platform/author/completion.ts'
 import {
   definePrompt, type PromptDefinition, type PromptOutput
@@ -105,7 +106,7 @@ function readExport (complete: string, argument: string, file: string): ModuleEx
   if (path.startsWith('..')) {
     throw new SyntaxError(
       `front matter: the complete of ${argument} must be a list, or an export of a module of the catalog ` +
-      `such as ../lib/titles.ts#complete, got ${JSON.stringify(complete)}`
+      `such as ../lib/titles.ts#complete, got ${quote(complete)}`
     )
   }
   return { path, name }

@@ -19,8 +19,8 @@ export interface SkillFolder {
 }
 
 interface SkillListener {
-  /** Called with each file that breaks a rule. */
-  onProblem (path: string, rule: string): void
+  /** Called with each file that breaks a rule, and the outermost skill around it. */
+  onProblem (path: string, rule: string, outermost: string | undefined): void
   /** Called with each file that is in no skill. */
   onPassedOver (path: string, reason: string): void
 }
@@ -36,9 +36,9 @@ export function findSkillFolders (
     const { path } = file
     const around = skillsAround(path)
     if (path === SKILL_FILE) {
-      onProblem(path, `must be in a folder with the name of the skill: NAME/${SKILL_FILE}`)
+      onProblem(path, `must be in a folder with the name of the skill: NAME/${SKILL_FILE}`, undefined)
     } else if (isMisspelt(path) && !filesOf.has(parentOf(path))) {
-      onProblem(path, `must be named ${SKILL_FILE}`)
+      onProblem(path, `must be named ${SKILL_FILE}`, around[0])
     } else if (path.split('/').some(isNeverPart)) {
       onPassedOver(path, 'is a database or a log: no file of a skill changes while it is used')
     } else if (around.length === 0) {

@@ -14,7 +14,7 @@ import type { Problem } from '../../compiled/problem.ts'
 import { toFileProblem, type FileFindings } from '../error-problem.ts'
 import { createFileReader, type FileReaderOptions, type FileResources } from '../files/file-contents.ts'
 import type { FileDigests } from '../files/file-digests.ts'
-import { findDirectories, parentOf, type FolderFile } from '../files/folder-files.ts'
+import { findDirectories, type FolderFile } from '../files/folder-files.ts'
 import { findSkillFolders, type SkillFolder } from './skill-folders.ts'
 import { readSkillMatter, type SkillAccess, type SkillMatter } from './skill-matter.ts'
 
@@ -34,6 +34,8 @@ interface Skills extends FileResources {
   readonly directories: ReadonlyArray<Located<ResourceDefinition>>
   /** The skills with keys in their front matter that Agent Skills does not have. */
   readonly foreignKeys: readonly ForeignKeys[]
+  /** What is wrong with the skills that are left out. */
+  readonly leftOut: readonly Problem[]
   /** The files of all skills, each once. */
   readonly files: readonly FolderFile[]
 }
@@ -41,27 +43,32 @@ interface Skills extends FileResources {
 /** A skill whose front matter breaks no rule. */
 interface ReadSkill extends SkillFolder, SkillMatter {}
 
+/** Reports a problem of a skill. The outermost skill around it is left out, with all skills in it. */
+type ReportBroken = (outermost: string | undefined, problem: Problem) => void
+
 /**
+ * Leaves out the skills that break a rule: the other skills and the rest of the catalog serve. Each replica
+ * leaves out the same, because the rules are about the bytes of the files. A file that cannot be read is a
+ * problem of the catalog.
  * @param folder the absolute path of skills/.
  * @param listed the files below it, in the order of their paths.
  */
 export async function readSkills (
   folder: string, listed: readonly FolderFile[], options: SkillsOptions
 ): Promise<Skills> {
-  const { problems, passedOver } = options
-  const folders = findSkillFolders(listed, {
-    onProblem: (path, rule) => problems.push({ file: toFile(path), place: '', rule }),
-    onPassedOver: (path, reason) => passedOver.push({ file: toFile(path), reason })
-  })
-  const skills = new Map<string, ReadSkill>()
-  for (const folder of folders) {
-    const matter = await readMatter(folder.main, problems)
-    if (matter !== undefined) skills.set(folder.path, { ...folder, ...matter })
+  const leftOut: Problem[] = []
+  const broken = new Set<string | undefined>()
+  const report: ReportBroken = (outermost, problem) => {
+    broken.add(outermost)
+    leftOut.push(problem)
   }
+  const all = await readAll(listed, options, report)
+  for (const skill of all.values()) checkSkill(skill, options.maxBytes, report)
+  // A skill within a broken one has files of that one too, and the broken one may have said who sees them.
+  const skills = new Map([...all].filter(([, { outermost }]) => !broken.has(outermost)))
   const { manifest, resources, stamps } = await readFiles(folder, skills, options)
   return {
     skills: [...skills.values()].map((skill) => {
-      checkSkill(skill, problems)
       const { main, frontmatter, outermost } = skill
       const definition = {
         uri: toSkillUri(main.path),
@@ -79,35 +86,61 @@ export async function readSkills (
     foreignKeys: [...skills.values()].filter(({ foreignKeys }) => foreignKeys.length > 0).map(
       ({ main, foreignKeys: keys }) => ({ file: toFile(main.path), keys })
     ),
+    leftOut,
     files: [...manifest.keys()]
   }
 }
 
-/** `undefined` if the front matter has a problem. Every problem has then been added. */
-async function readMatter (
-  { path, absolutePath }: FolderFile, problems: Problem[]
-): Promise<SkillMatter | undefined> {
-  const file = toFile(path)
+/** Returns the skills whose front matter breaks no rule, by path. */
+async function readAll (
+  listed: readonly FolderFile[], { problems, passedOver }: SkillsOptions, report: ReportBroken
+): Promise<ReadonlyMap<string, ReadSkill>> {
+  const folders = findSkillFolders(listed, {
+    onProblem: (path, rule, outermost) => report(outermost, { file: toFile(path), place: '', rule }),
+    onPassedOver: (path, reason) => passedOver.push({ file: toFile(path), reason })
+  })
+  const skills = new Map<string, ReadSkill>()
+  for (const folder of folders) {
+    const { main: { path, absolutePath }, outermost } = folder
+    try {
+      const bytes = await readFile(absolutePath)
+      const matter = readMatter(bytes, folder, (problem) => report(outermost, problem))
+      if (matter !== undefined) skills.set(folder.path, { ...folder, ...matter })
+    } catch (error) {
+      problems.push(toFileProblem(error, toFile(path), absolutePath))
+    }
+  }
+  return skills
+}
+
+/** `undefined` if the front matter has a problem. Every problem has then been reported. */
+function readMatter (
+  bytes: Buffer, { path, main }: SkillFolder, report: (problem: Problem) => void
+): SkillMatter | undefined {
+  const file = toFile(main.path)
   try {
-    const bytes = await readFile(absolutePath)
     if (!isUtf8(bytes)) throw new SyntaxError('must be text in UTF-8')
-    return readSkillMatter(bytes.toString(), basename(parentOf(path)), (place, rule) => {
-      problems.push({ file, place, rule })
-    })
+    return readSkillMatter(bytes.toString(), basename(path), (place, rule) => report({ file, place, rule }))
   } catch (error) {
-    problems.push(toFileProblem(error, file, absolutePath))
+    report(toFileProblem(error, file, main.absolutePath))
     return undefined
   }
 }
 
-function checkSkill ({ main, path, files, access, outermost }: ReadSkill, problems: Problem[]): void {
-  const tell = (place: string, rule: string) => problems.push({ file: toFile(main.path), place, rule })
+function checkSkill (skill: ReadSkill, maxBytes: number, report: ReportBroken): void {
+  const { main, path, files, access, outermost } = skill
+  const tell = (place: string, rule: string) => report(outermost, { file: toFile(main.path), place, rule })
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   if (files.length > MAX_SKILL_FILES) {
     tell('', `the skill may have ${MAX_SKILL_FILES} files, got ${files.length}: hosts need not accept more`)
   }
   if (bytes > MAX_SKILL_BYTES) {
     tell('', `the files may have ${MAX_SKILL_BYTES} bytes together, got ${bytes}: hosts need not accept more`)
+  }
+  for (const { path: file, size } of isOutermost(skill) ? files : []) {
+    if (size <= maxBytes) continue
+    const rule = `has ${size} bytes, and clients may read ${maxBytes} (TRIVET_MAX_RESOURCE_BYTES)`
+    report(outermost, { file: toFile(file), place: '', rule })
   }
   // Otherwise a caller would get files of the outer skill that it may not read, or none of a hidden one.
   if (access !== undefined && outermost !== path) {
@@ -122,7 +155,7 @@ interface SkillFiles extends FileResources {
 async function readFiles (
   folder: string, skills: ReadonlyMap<string, ReadSkill>, options: SkillsOptions
 ): Promise<SkillFiles> {
-  const { maxBytes, fileDigests, openCacheScope, problems } = options
+  const { fileDigests, openCacheScope, problems } = options
   const { typeOf, read, bytesOf } = await createFileReader(folder, options)
   const byMain = new Map([...skills.values()].map((skill) => [skill.main, skill]))
   const manifest = new Map<FolderFile, SkillResource>()
@@ -135,7 +168,7 @@ async function readFiles (
     const { path, size } = file
     const uri = toSkillUri(path)
     const digest = await fileDigests.of(file)
-    if (digest === '') problems.push({ file: toFile(path), place: '', rule: whyUnread(size, maxBytes) })
+    if (digest === '') problems.push({ file: toFile(path), place: '', rule: 'cannot be read' })
     const typed = { ...file, mimeType: typeOf(file) }
     const { name, description } = byMain.get(file)?.frontmatter ?? { name: basename(path) }
     const definition = defineResource({
@@ -187,12 +220,6 @@ function toDirectories (
     })
     return { definition, file: toFile(main.path), place: '' }
   })
-}
-
-function whyUnread (size: number, maxBytes: number): string {
-  return size > maxBytes
-    ? `has ${size} bytes, and clients may read ${maxBytes} (TRIVET_MAX_RESOURCE_BYTES)`
-    : 'cannot be read'
 }
 
 /** @param path relative to skills/. */
