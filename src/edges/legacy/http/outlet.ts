@@ -4,7 +4,7 @@
 import { timers } from '../../../base/time.ts'
 import { ProtocolError, ResourceNotFound } from '../../../platform/protocol/errors.ts'
 import {
-  toRequest, toResultResponse, type Params, type RequestId
+  toNotification, toRequest, toResultResponse, type Params, type RequestId
 } from '../../../platform/protocol/json-rpc.ts'
 import { isAtLeast, type LogLevel } from '../../../platform/protocol/log-levels.ts'
 import type { Outlet } from '../../../request/pipeline/caller.ts'
@@ -87,6 +87,7 @@ export class LegacyOutlet implements Outlet, ClientRequester {
     const { answers, answerTtlMs } = this.#dependencies
     const answer = answers.ask(this.#session, {
       send: (id) => this.#inOrder(() => this.#reply.send(toRequest(id, method, params))),
+      withdraw: (id) => this.#inOrder(() => this.#reply.send(toCancellation(id))),
       lifetime,
       timeoutMs: answerTtlMs
     })
@@ -113,6 +114,14 @@ export class LegacyOutlet implements Outlet, ClientRequester {
     const settings = await this.#dependencies.settings.read(this.#session).catch(() => undefined)
     return settings?.logLevel ?? DEFAULT_LEVEL
   }
+}
+
+/**
+ * Lets the client close its dialog.
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation
+ */
+function toCancellation (requestId: string): string {
+  return toNotification('notifications/cancelled', { requestId, reason: 'The answer is not needed any more' })
 }
 
 /**

@@ -22,6 +22,9 @@ export class ClientRefusal extends Error {
 /** The client was not asked: too many questions wait for their answers. */
 export class TooManyQuestions extends Error { override readonly name = 'TooManyQuestions' }
 
+/** A handler may return while its question is open. */
+const callEnded = () => new ClientRefusal('its call ended first')
+
 /** The `result` or the `error` of a client's response, unchecked. */
 interface ClientResponse { readonly result?: unknown, readonly error?: unknown }
 
@@ -38,8 +41,10 @@ interface Delivery {
 interface AskOptions {
   /** Sends the request under the id. */
   send (id: string): void
+  /** Tells the client that nobody waits for its answer any more. Not called once it has answered. */
+  withdraw (id: string): void
   /** The lifetime of the request that asked. */
-  readonly lifetime: Pick<Lifetime, 'onStop'>
+  readonly lifetime: Pick<Lifetime, 'isActive' | 'reason' | 'onStop' | 'onEnd'>
   /** How long the client has for its answer. */
   readonly timeoutMs: number
 }
@@ -85,10 +90,15 @@ export class ClientAnswers {
    * Sends a request to the client. Resolves to the result. Rejects with a ClientRefusal, with
    * TooManyQuestions, or when the request that asked is stopped.
    */
-  async ask (session: Asker, { send, lifetime, timeoutMs }: AskOptions): Promise<unknown> {
+  async ask (session: Asker, { send, withdraw, lifetime, timeoutMs }: AskOptions): Promise<unknown> {
+    if (!lifetime.isActive) throw lifetime.reason ?? callEnded()
     this.#checkLimits(session)
     const request = `${this.#replica}.${random.uuid()}`
     const key = keyOf({ session: session.id, request })
+    const stopWaiting = (error: Error): Error => {
+      if (this.#waiting.delete(key)) withdraw(request)
+      return error
+    }
     const uncounts = [this.#bySession.add(session.id, 1), this.#used.add(toHolder(session.network))]
     const answer = new Promise<unknown>((resolve, reject) => {
       this.#waiting.set(key, ({ result, error }) => {
@@ -96,15 +106,14 @@ export class ClientAnswers {
         if (error === undefined) resolve(result)
         else reject(new ClientRefusal(toReason(error)))
       })
-      lifetime.onStop(reject)
       send(request)
+      // At once: the answer of a stopped request ends the stream on which the client is told.
+      lifetime.onStop((reason) => reject(stopWaiting(reason)))
+      lifetime.onEnd(() => reject(stopWaiting(callEnded())))
     })
     return await withinDeadline(
-      answer, timeoutMs, () => new ClientRefusal('it did not answer in time')
-    ).finally(() => {
-      for (const uncount of uncounts) uncount()
-      this.#waiting.delete(key)
-    })
+      answer, timeoutMs, () => stopWaiting(new ClientRefusal('it did not answer in time'))
+    ).finally(() => { for (const uncount of uncounts) uncount() })
   }
 
   /**

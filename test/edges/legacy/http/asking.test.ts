@@ -239,7 +239,7 @@ t.test('a call that waits for an answer can be cancelled (334)', async (t) => {
   const { id } = await reply.next()
   await session.notify('notifications/cancelled', { requestId: 'w' })
   await reply.ended()
-  t.equal(reply.messages.length, 1)
+  t.strictSame(reply.messages.map(({ method }) => method), ['elicitation/create', 'notifications/cancelled'])
   t.equal((await stateOf(session)).aborted, 1)
   t.equal((await session.answer(id, LARGE)).status, 400)
 })

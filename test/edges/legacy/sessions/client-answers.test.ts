@@ -14,6 +14,8 @@ type Asked = Pick<Session, 'id' | 'network'>
 const LARGE = { result: { text: 'x'.repeat(1_000_000) } }
 const SMALL = { result: { text: 'x' } }
 
+const withdraw = (): void => {}
+
 function openTwo (t: Test) {
   const messages = createLocalSessionMessages()
   const sent: SessionMessage[] = []
@@ -23,7 +25,7 @@ function openTwo (t: Test) {
   const ask = (session: Asked = { id: 's' }) => {
     let id = ''
     const send = (given: string) => { id = given }
-    const answer = there.ask(session, { send, lifetime: new Lifetime(), timeoutMs: 60_000 })
+    const answer = there.ask(session, { send, withdraw, lifetime: new Lifetime(), timeoutMs: 60_000 })
     return { id, answer }
   }
   return { here, there, messages, ask, types: () => sent.map(({ type }) => type) }
@@ -44,14 +46,15 @@ t.test('an answer reaches the replica that waits, a large one when it has asked 
 
 t.test('an answer is not refused although each message between the replicas takes a second', async (t) => {
   const { here, there, messages } = openTwo(t)
-  const send = messages.send.bind(messages)
+  const pass = messages.send.bind(messages)
   messages.send = async (message) => {
     await pause(1000)
-    await send(message)
+    await pass(message)
   }
   let id = ''
   const lifetime = new Lifetime()
-  const answer = there.ask({ id: 's' }, { send: (given) => { id = given }, lifetime, timeoutMs: 60_000 })
+  const send = (given: string) => { id = given }
+  const answer = there.ask({ id: 's' }, { send, withdraw, lifetime, timeoutMs: 60_000 })
   t.equal(await here.deliver('s', id, SMALL), true)
   t.strictSame(await answer, SMALL.result)
 })
@@ -90,4 +93,40 @@ t.test('one network holds at most a tenth of the questions that may wait', async
   const { id, answer } = ask({ id: 'new', network: '203.0.113.7' })
   await there.deliver('new', id, SMALL)
   t.strictSame(await answer, SMALL.result, 'an answered question makes room')
+})
+
+t.test('a question is withdrawn once, when it is not waited for any more, and not after its answer', async (t) => {
+  const { there, here } = openTwo(t)
+  const withdrawn: string[] = []
+  const begin = (timeoutMs = 60_000) => {
+    const lifetime = new Lifetime()
+    let id = ''
+    const answer = there.ask({ id: 's' }, {
+      send: (given) => { id = given }, withdraw: (given) => withdrawn.push(given), lifetime, timeoutMs
+    })
+    return { lifetime, id, answer: answer.catch((error: Error) => error.message) }
+  }
+  const stopped = begin()
+  stopped.lifetime.stop(new Error('stopped'))
+  t.strictSame(withdrawn, [stopped.id], 'at once')
+  stopped.lifetime.end()
+  t.equal(await stopped.answer, 'stopped')
+
+  const late = begin(20)
+  t.match(await late.answer, /did not answer in time/)
+  const left = begin()
+  left.lifetime.end()
+  t.match(await left.answer, /its call ended first/)
+  const answered = begin()
+  t.equal(await here.deliver('s', answered.id, SMALL), true)
+  answered.lifetime.stop(new Error('stopped'))
+  answered.lifetime.end()
+  await answered.answer
+  t.strictSame(withdrawn, [stopped, late, left].map(({ id }) => id))
+
+  const over = new Lifetime()
+  over.end()
+  const send = () => { throw new Error('sent') }
+  const asking = there.ask({ id: 's' }, { send, withdraw, lifetime: over, timeoutMs: 1 })
+  await t.rejects(asking, /its call ended first/)
 })
