@@ -95,7 +95,7 @@ t.test('one network holds at most a tenth of the questions that may wait', async
   t.strictSame(await answer, SMALL.result, 'an answered question makes room')
 })
 
-t.test('a question is withdrawn once, when it is not waited for any more, and not after its answer', async (t) => {
+t.test('a question is withdrawn once, when nobody waits for it, and not after its answer', async (t) => {
   const { there, here } = openTwo(t)
   const withdrawn: string[] = []
   const begin = (timeoutMs = 60_000) => {
