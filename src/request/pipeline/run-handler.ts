@@ -24,13 +24,14 @@ export function openRound (
   request: RequestContext, { method, name, args }: RoundSubject,
   { inputResponses, requestState }: RetryParams, sources: Pick<RoundRequest, 'journal' | 'relay'> = NOTHING
 ): InputRound {
-  const { principal, envelope: { clientCapabilities } } = request
+  const { principal, envelope: { clientCapabilities, clientInfo } } = request
   return request.openRound({
     inputResponses,
     requestState,
     journal: sources.journal,
     relay: sources.relay,
     capabilities: clientCapabilities,
+    client: clientInfo,
     // A function, because most requests ask for no input and need no owner.
     bind: () => ({ owner: ownerOf(principal), method, name, args })
   })

@@ -2,6 +2,7 @@
 
 import type { AnswersOf, InputRequest } from '../../platform/author/input-request.ts'
 import type { ClientCapabilities } from '../../platform/protocol/capabilities.ts'
+import type { Implementation } from '../../platform/protocol/primitives.ts'
 
 export interface InputRound {
   /**
@@ -85,6 +86,8 @@ export interface RoundRequest {
   readonly inputResponses: unknown
   readonly requestState: string | undefined
   readonly capabilities: ClientCapabilities
+  /** What the client says of itself. */
+  readonly client?: Implementation | undefined
   /** Present if the request is a task, or may become one. */
   readonly journal?: Journal | undefined
   /** Present if a model may pass on questions of a request that is no task. */

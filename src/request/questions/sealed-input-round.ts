@@ -9,6 +9,7 @@ import { findMissingCapabilities, mergeCapabilities } from '../../platform/proto
 import { invalidParams, missingClientCapability } from '../../platform/protocol/errors.ts'
 import { isObject } from '../../platform/protocol/json-rpc.ts'
 import type { Sealer } from '../../platform/store/sealing/sealer.ts'
+import { toHostRequests } from './host-needs.ts'
 import type { OrderOptions, InputRound, RequestState, RoundRequest, Wait } from './input-round.ts'
 import type { Answer, Question } from './question.ts'
 import { readQuestions } from './questions.ts'
@@ -100,7 +101,8 @@ export class SealedInputRound implements InputRound {
     if (!this.#isUnfinished) return undefined
     this.#state.close()
     const { requestState, inputRequests } = this.#state
-    const members = `"inputRequests":${toObjectJson(inputRequests)}`
+    const requests = toHostRequests(inputRequests, this.#request.client)
+    const members = `"inputRequests":${toObjectJson(requests)}`
     if (this.#request.journal?.isTask === true) return members
     if (requestState.answers.size === 0 && requestState.results.size === 0) return members
     const { sealer, ttlMs, maxStateBytes = 32_768, now = clock.now } = this.#options
