@@ -72,6 +72,8 @@ export interface ServerSettings {
    * Whether lists have schemas without references, where that is possible (`auto`), or as authors write them.
    */
   readonly schemas?: 'auto' | 'as-written' | undefined
+  /** The names of clients that are served as plain, whatever they declare. None by default. */
+  readonly plainClients?: readonly string[]
   /** The limits of all calls. The service's settings come before them. */
   readonly limits: Unread<CallLimitOptions> | undefined
 }

@@ -1,6 +1,6 @@
 // Reads server.yaml: the name and description of the service, how long clients may cache results, which
-// scopes include others, the limits of calls, the guard of clients, the tool that continues calls, and how
-// schemas are listed.
+// scopes include others, the limits of calls, the guard of clients, the tool that continues calls, how schemas
+// are listed, and the clients that are plain.
 
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
@@ -34,6 +34,9 @@ const shape = Type.Object({
   guard: optional(Type.Enum(['off', 'warn', 'refuse'])),
   continueTool: optional(Type.Enum(['on', 'off'])),
   schemas: optional(Type.Enum(['auto', 'as-written'])),
+  clients: optional(Type.Array(Type.Object({
+    name: Type.String({ minLength: 1, maxLength: 200 }), plain: Type.Boolean()
+  }, closed), { maxItems: 100 })),
   watchIgnore: optional(Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { maxItems: 100 })),
   scopes: optional(Type.Array(Type.Object({
     name: scopeToken, description: text, includes: optional(Type.Array(scopeToken, { maxItems: MAX_SCOPES }))
@@ -74,7 +77,7 @@ export function toServerFile (
 ): ServerFile {
   const {
     name = basename(root) || 'trivet', version = '0.0.0', instructions, cache = {}, pageSize, scopes = [],
-    limits, guard, continueTool = 'on', schemas, watchIgnore = [], ...info
+    limits, guard, continueTool = 'on', schemas, clients = [], watchIgnore = [], ...info
   } = settings
   return {
     info: { name, version, ...info },
@@ -87,6 +90,7 @@ export function toServerFile (
     guard,
     continuesCalls: continueTool === 'on',
     schemas,
+    plainClients: clients.filter(({ plain }) => plain).map((client) => client.name),
     watchIgnore,
     scopes: scopes.map(
       (definition, index) => ({ definition, file: SERVER_FILE, place: `scopes[${index}]` })

@@ -111,7 +111,7 @@ export async function openLegacyEra (dependencies: LegacyDependencies): Promise<
       era: 'legacy',
       snapshotFor: (revision) => snapshots.in(catalog.current, revision),
       openRound: (round, request) => round.journal === undefined
-        ? new LiveInputRound(request.caller, request.lifetime, round.relay)
+        ? new LiveInputRound(request, round.relay)
         : openKeptRound(round, request),
       toMissingCapability: (missing, caller) => new InputUnavailable(describeMissing(missing, caller))
     },

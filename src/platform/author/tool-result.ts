@@ -18,7 +18,8 @@ export interface ToolResultOptions {
   isError?: boolean
   /**
    * `texts` by default: a text block behind each `resource_link` says its name and its URI, because some
-   * hosts leave links out. No text is added where a text of the content has the URI. `blocks`: the links alone.
+   * hosts leave links out. No text is added where a text of the content has the URI. `blocks`: the links
+   * alone.
    */
   links?: 'texts' | 'blocks'
   _meta?: Meta

@@ -2,6 +2,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities
 
 import { isDeepStrictEqual } from 'node:util'
+import { TASKS_EXTENSION } from './tasks.ts'
 
 /** The settings of one capability. `{}` declares the capability with no settings. */
 export type CapabilitySettings = { [key: string]: unknown }
@@ -34,6 +35,14 @@ export function toServerCapabilities (changingLists: ReadonlySet<string>): Serve
     completions: {},
     logging: {}
   }
+}
+
+/** Returns what a plain client declares: neither elicitation nor tasks. */
+export function withoutAsking (
+  { elicitation, extensions = {}, ...capabilities }: ClientCapabilities
+): ClientCapabilities {
+  const { [TASKS_EXTENSION]: tasks, ...otherExtensions } = extensions
+  return { ...capabilities, extensions: otherExtensions }
 }
 
 /** Joins several sets of required capabilities. */

@@ -1,7 +1,7 @@
 // The extension io.modelcontextprotocol/tasks: its capability, its statuses, and tasks as JSON.
 // https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md
 
-const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
 /** What a client declares that takes tasks as answers of calls, and a server that may answer so. */
 export const TASKS_CAPABILITY = { extensions: { [TASKS_EXTENSION]: {} } }

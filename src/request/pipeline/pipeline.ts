@@ -106,7 +106,7 @@ export class Pipeline {
   #check (call: Call, request: RequestContext): void | Promise<void> {
     const { support, limiter } = this.#dependencies
     const { requiredCapabilities, mirroredParams } = call
-    const { caller, caller: { envelope } } = request
+    const { caller, envelope } = request
     const missing = requiredCapabilities === undefined
       ? undefined
       : findMissingCapabilities(requiredCapabilities, envelope.clientCapabilities)

@@ -13,7 +13,7 @@ import type { ResultWriter } from '../../catalog/compiled/results/result-json.ts
 import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
 import { findUpstream } from '../../catalog/compiled/upstreams/upstream-dependency.ts'
 import type { View } from '../../catalog/compiled/view.ts'
-import type { ClientCapabilities } from '../../platform/protocol/capabilities.ts'
+import { withoutAsking, type ClientCapabilities } from '../../platform/protocol/capabilities.ts'
 import type { Meta } from '../../platform/protocol/content.ts'
 import { readOwnMeta, type Envelope } from '../../platform/protocol/envelope.ts'
 import type { Request, RequestId } from '../../platform/protocol/json-rpc.ts'
@@ -94,6 +94,8 @@ export class RequestContext {
   outlet: Outlet
   readonly snapshot: Snapshot
   readonly view: View
+  /** The caller's, without elicitation and tasks if the catalog calls its client plain. */
+  readonly envelope: Envelope
   readonly lifetime = new Lifetime()
   observed: ObservedRequest
   /** Writes the result. That of the snapshot, unless the result may be kept. */
@@ -115,6 +117,7 @@ export class RequestContext {
     this.outlet = outlet
     this.snapshot = era.snapshotFor(caller.envelope.revision)
     this.view = this.snapshot.view(caller.principal)
+    this.envelope = toServedEnvelope(caller.envelope, this.snapshot.server.plainClients)
     this.writer = this.snapshot.writer
     this.observed = new ObservedRequest(caller)
     this.#era = era
@@ -123,7 +126,6 @@ export class RequestContext {
   }
 
   get principal (): Principal { return this.caller.principal }
-  get envelope (): Envelope { return this.caller.envelope }
   get revision (): string { return this.caller.envelope.revision }
   get requestId (): string { return this.caller.requestId }
   get log (): RequestLog { return this.caller.log }
@@ -243,6 +245,12 @@ function toLogNotification (level: LogLevel, message: string, data: object | und
     // `data` has a cycle or a bigint. It is left out: a log message must not make its handler throw.
     return logNotification(level, message)
   }
+}
+
+function toServedEnvelope (envelope: Envelope, plainClients: readonly string[] = []): Envelope {
+  const { clientInfo, clientCapabilities } = envelope
+  if (clientInfo === undefined || !plainClients.includes(clientInfo.name)) return envelope
+  return { ...envelope, clientCapabilities: withoutAsking(clientCapabilities) }
 }
 
 /** Notes that a request names a primitive which its caller does not see. The client learns nothing of it. */

@@ -68,6 +68,11 @@ t.test('reports the problems of server.yaml', async (t) => {
     ['pageSize: 0', '', /^pageSize: must be >= 1/],
     ['websiteUrl: the shop', '', /^websiteUrl: .*uri/],
     ['icons: [{ src: "javascript:alert(1)" }]', '', /^icons\[0\]\.src: /],
+    ['clients: [{ name: "" , plain: true }]', '', /^clients\[0\]\.name: /],
+    ['clients: [{ name: a, plain: yes please }]', '', /^clients\[0\]\.plain: must be boolean/],
+    ['clients: [{ name: a }]', '', /^clients\[0\]\.plain: /],
+    ['clients: [{ name: a, plain: true, tasks: false }]', '', /^clients\[0\]\.tasks: is not known here/],
+    ['clients: { a: plain }', '', /^clients: must be array/],
     ['- a list', '', /must be object/]
   ]
   for (const [yaml, place, rule] of cases) {

@@ -9,6 +9,7 @@ import {
 import type { Params } from '../../../platform/protocol/json-rpc.ts'
 import type { Caller } from '../../../request/pipeline/caller.ts'
 import type { Lifetime } from '../../../request/pipeline/lifetime.ts'
+import type { RequestContext } from '../../../request/pipeline/request-context.ts'
 import type { InputRound, Relay, Wait } from '../../../request/questions/input-round.ts'
 import type { Answer, Question } from '../../../request/questions/question.ts'
 import { readQuestions } from '../../../request/questions/questions.ts'
@@ -41,27 +42,30 @@ export function describeMissing (missing: ClientCapabilities, caller: Caller): s
 
 const describeReason = (reason: string) => `This cannot be done with this client: ${reason}.`
 
+type AskingRequest = Pick<RequestContext, 'caller' | 'revision' | 'envelope' | 'lifetime'>
+
 /** How often a question is sent while the client's answers do not fit it. */
 const MAX_ASKS = 3
 
 export class LiveInputRound implements InputRound {
   readonly pending = undefined
   readonly #caller: Caller
+  readonly #revision: string
+  /** What the revision can ask of the client. */
+  readonly #capabilities: ClientCapabilities
   readonly #lifetime: Lifetime
   readonly #asked = new Map<string, { readonly question: Question, readonly answer: Promise<unknown> }>()
   readonly #relay: Relay | undefined
   #lazyState: RoundState | undefined
 
   /** @param relay takes the questions that the client cannot be asked. */
-  constructor (caller: Caller, lifetime: Lifetime, relay?: Relay) {
+  constructor ({ caller, revision, envelope, lifetime }: AskingRequest, relay?: Relay) {
     this.#caller = caller
+    this.#revision = revision
+    this.#capabilities = envelope.clientCapabilities
     this.#lifetime = lifetime
     this.#relay = relay
   }
-
-  get #revision (): string { return this.#caller.envelope.revision }
-  /** What the revision can ask of the client. */
-  get #capabilities (): ClientCapabilities { return this.#caller.envelope.clientCapabilities }
 
   get #state (): RoundState {
     this.#lazyState ??= new RoundState()
