@@ -10,6 +10,7 @@ import type { CompiledModules } from '../../platform/modules/compiled-module.ts'
 import { ModuleGraph } from '../../platform/modules/module-graph.ts'
 import type { Namespace } from '../../platform/modules/namespace.ts'
 import { filesOf, type ReusableModules } from '../../platform/modules/reusable-modules.ts'
+import { noteSchemaLibrary } from '../../platform/schema/standard-schema.ts'
 import { yieldToRequests } from '../../base/turns.ts'
 import type { UnchangedFiles } from '../../base/unchanged-files.ts'
 import { APPS_FOLDER, readApps, type MadeApps } from './apps/read-apps.ts'
@@ -96,6 +97,7 @@ export async function loadFolder (
       imported.add(file)
       onImport(file)
     },
+    onPackage: noteSchemaLibrary,
     deadlineMs: moduleDeadlineMs
   })
   const reader = new CatalogReader(root, graph)

@@ -32,6 +32,7 @@ interface LoaderDependencies {
   readonly compiled: CompiledModules
   readonly host: ModuleHost
   readonly onImport: ((file: string) => void) | undefined
+  readonly onPackage: ((namespace: Namespace) => void) | undefined
 }
 
 /** Node loads all other files, such as add-ons and WebAssembly. */
@@ -114,7 +115,7 @@ export class Loader {
   async #findNew (
     { specifier, attributes, place }: ImportRequest, importerUrl: string
   ): Promise<ModuleRecord> {
-    const { provided, registering, resolver, host: { deadlineMs }, onImport } = this.#dependencies
+    const { provided, registering, resolver, host: { deadlineMs }, onImport, onPackage } = this.#dependencies
     const namespace = provided[specifier]
     if (namespace !== undefined) {
       return await this.#once(specifier, async () => {
@@ -133,7 +134,7 @@ export class Loader {
         return await this.#findFile(url)
       }
     }
-    return await this.#once(url, async () => await openPackage(url, attributes, deadlineMs))
+    return await this.#once(url, async () => await openPackage(url, attributes, deadlineMs, onPackage))
   }
 
   async #findFile (url: string): Promise<ModuleRecord> {

@@ -31,6 +31,8 @@ interface ModuleGraphOptions {
   readonly compiled?: CompiledModules
   /** Called with each file of the catalog that a module imports. The file may not exist. */
   readonly onImport?: (file: string) => void
+  /** Called with what a package exports that a module imports. */
+  readonly onPackage?: (namespace: Namespace) => void
 }
 
 interface FileImports {
@@ -57,14 +59,14 @@ export class ModuleGraph implements ModuleHost {
 
   constructor ({
     root, provided, registering = new Set(), deadlineMs = DEADLINE_MS, compiled = new CompiledModules(),
-    onImport
+    onImport, onPackage
   }: ModuleGraphOptions) {
     this.deadlineMs = deadlineMs
     this.#compiled = compiled
     this.#resolver = new Resolver(root)
     this.#provided = new Set(Object.keys(provided))
     this.#loader = new Loader({
-      resolver: this.#resolver, provided, registering, compiled, host: this, onImport
+      resolver: this.#resolver, provided, registering, compiled, host: this, onImport, onPackage
     })
   }
 

@@ -57,12 +57,14 @@ export class PackageModule extends ModuleRecord {
 /** The URLs that Node has evaluated for any graph. */
 const imported = new Set<string>()
 
+/** @param onLoad called with what the package exports. */
 export async function openPackage (
-  url: string, attributes: Attributes, deadlineMs: number
+  url: string, attributes: Attributes, deadlineMs: number, onLoad?: (namespace: Namespace) => void
 ): Promise<PackageModule> {
   const module = new PackageModule(url, async () => {
     const namespace: Namespace = await import(url, { with: attributes })
     imported.add(url)
+    onLoad?.(namespace)
     return namespace
   })
   // Loading these has no side effect. Any other package is loaded at its place in the order of evaluation.

@@ -11,7 +11,7 @@ import { createSchemaCompilers } from '../../../src/catalog/compiled/definitions
 import type { CompiledTool } from '../../../src/catalog/compiled/compiled-primitive.ts'
 import { compileTool } from '../../../src/catalog/compiled/definitions/compile-tool.ts'
 import { defineTool } from '../../../src/index.ts'
-import { writeCatalog } from '../../helpers/catalog-folder.ts'
+import { writeCatalog, type Files } from '../../helpers/catalog-folder.ts'
 import { send, type Message } from '../../helpers/request.ts'
 
 /** Compiles a tool and the reported problems, as `place: rule`. */
@@ -162,6 +162,46 @@ t.test('a catalog may use each library of its node_modules', async (t) => {
     const { isError, content } = await call(name, { n: 'five' })
     t.equal(isError, true, name)
     t.match(content[0].text, new RegExp(`^Invalid arguments for ${name}:\\n- n: .*number`), name)
+  }
+})
+
+t.test('a catalog may use zod/mini, and gets the way out for Zod 3', async (t) => {
+  const toolOf = (library: string, schema: string): Files => ({
+    'tools/a.ts': `import { defineTool } from 'trivet'
+      import * as z from '${library}'
+      const inputSchema = ${schema}
+      export default defineTool({ name: 'a', inputSchema, run: (args) => JSON.stringify(args) })`
+  })
+  const load = async (files: Files) => {
+    const root = await writeCatalog(t, files)
+    await symlink(fileURLToPath(new URL('../../../node_modules', import.meta.url)), `${root}/node_modules`)
+    const app = await createApp({ catalog: root, watch: 'off', logLevel: 'silent', stateUrl: 'memory:' })
+    t.teardown(async () => await app.close())
+    return app
+  }
+  const mini = await load(toolOf(
+    'zod/mini', `z.object({
+      n: z._default(z.number(), 5), s: z.string().register(z.globalRegistry, { description: 'S' })
+    })`
+  ))
+  const { tools: [tool] } = (await send(mini, { method: 'tools/list' })).response.result
+  t.match(tool.inputSchema, {
+    type: 'object',
+    properties: { n: { type: 'number', default: 5 }, s: { type: 'string', description: 'S' } },
+    required: ['s']
+  })
+  const call = async (args: object) => (
+    await send(mini, { method: 'tools/call', params: { name: 'a', arguments: args } })
+  ).response.result
+  t.equal((await call({ s: 'x' })).content[0].text, '{"n":5,"s":"x"}')
+  t.match(await call({ s: 1 }), { isError: true, content: [{ text: /- s: .*string/ }] })
+  const schema = 'z.object({ n: z.number() })'
+  // Until 3.24 a schema of Zod has no mark of Standard Schema.
+  for (const text of [schema, `Object.assign(Object.create(null), { _def: ${schema}._def })`]) {
+    await t.rejects(
+      load(toolOf('zod/v3', text)),
+      /tools\/a\.ts: inputSchema: a schema of Zod 3, .*; use Zod 4 \(Zod 3\.25 has it as zod\/v4\), or/
+    )
   }
 })
 

@@ -1,10 +1,15 @@
+import * as fs from 'node:fs'
 import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
 import t from 'tap'
 import * as v from 'valibot'
 import * as z from 'zod'
+import * as mini from 'zod/mini'
+import { z as z3 } from 'zod/v3'
 import { SchemaError } from '../../../src/platform/schema/json-schema.ts'
-import { isStandardSchema, toCheck, toJsonSchema } from '../../../src/platform/schema/standard-schema.ts'
+import {
+  isStandardSchema, noteSchemaLibrary, toCheck, toJsonSchema
+} from '../../../src/platform/schema/standard-schema.ts'
 
 // The same arguments in three libraries: a city of at least two letters, and days that default to 3.
 const libraries = {
@@ -93,6 +98,31 @@ t.test('refuses a type that JSON does not have, and names the library', async (t
 t.test('refuses a schema that cannot describe itself, and says what to do', async (t) => {
   t.throws(() => toJsonSchema(v.object({ a: v.string() }), 'input'), {
     name: 'SchemaError', message: /^a valibot schema that cannot describe itself .*toStandardJsonSchema/
+  })
+})
+
+t.test('finds the JSON Schema of zod/mini once its package is noted', async (t) => {
+  const schema = mini.object({ n: mini._default(mini.number(), 5), s: mini.string() })
+  t.throws(() => toJsonSchema(schema, 'input'), {
+    name: 'SchemaError',
+    message: /^a schema of Zod 4\.\d+\.\d+ that cannot .*; import its zod .*z\.toJSONSchema\(schema\)$/
+  })
+  const others = [{ toJSONSchema: () => ({}) }, { core: { version: { major: 4 } } }, { core: null }, fs]
+  for (const other of others) noteSchemaLibrary(other)
+  t.throws(() => toJsonSchema(schema, 'input'), { name: 'SchemaError' }, 'other packages do not count')
+  noteSchemaLibrary(mini)
+  const zod = z.object({ n: z.number().default(5), s: z.string() })
+  for (const direction of ['input', 'output'] as const) {
+    t.strictSame(toJsonSchema(schema, direction), toJsonSchema(zod, direction))
+  }
+  t.throws(() => toJsonSchema(mini.object({ at: mini.date() }), 'input'), {
+    name: 'SchemaError', message: /^the zod schema has no JSON Schema: .*Date/
+  })
+})
+
+t.test('refuses a schema of Zod 3, and says what to do', async (t) => {
+  t.throws(() => toJsonSchema(z3.object({ a: z3.string() }), 'input'), {
+    name: 'SchemaError', message: /^a schema of Zod 3, .*use Zod 4 .*zod-to-json-schema/
   })
 })
 

@@ -10,7 +10,9 @@ import {
 } from '../../../platform/schema/json-schema.ts'
 import { findLiteralProblems } from '../../../platform/schema/literal-problems.ts'
 import { findNestingProblem } from '../../../platform/schema/schema-limits.ts'
-import { isStandardSchema, toCheck, toJsonSchema } from '../../../platform/schema/standard-schema.ts'
+import {
+  isStandardSchema, refuseZod3, toCheck, toJsonSchema
+} from '../../../platform/schema/standard-schema.ts'
 
 export interface SchemaCompilers { readonly input: SchemaCompiler, readonly output: SchemaCompiler }
 
@@ -38,6 +40,7 @@ export function compileSchema (
   schema: object, direction: 'input' | 'output', compilers: SchemaCompilers, report: (rule: string) => void
 ): CompiledSchema | undefined {
   try {
+    refuseZod3(schema)
     if (isStandardSchema(schema)) {
       const jsonSchema = toJsonSchema(schema, direction)
       const json = toJson(jsonSchema)
