@@ -1,6 +1,6 @@
 // Reads server.yaml: the name and description of the service, how long clients may cache results, which
-// scopes include others, the limits of calls, the guard of clients, the tool that continues calls, how schemas
-// are listed, and the clients that are plain.
+// scopes include others, the limits of calls, the guard of clients, the tool that continues calls, how
+// schemas are listed, and the clients that are plain.
 
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
