@@ -8,7 +8,7 @@ import type { Implementation } from '../../platform/protocol/primitives.ts'
  * Copilot CLI 1.0 speaks 2026-07-28, and reads a question by URL only with the `elicitationId` of earlier
  * revisions: without it, its model gets the unread JSON. The schema allows further members.
  */
-const NEED_ELICITATION_ID: ReadonlySet<string> = new Set(['github-copilot-developer'])
+const NEED_ELICITATION_ID: ReadonlySet<string> = new Set(['copilot-cli'])
 
 /** Returns the input requests as the client can read them. @param requests JSON by key. */
 export function toHostRequests (

@@ -19,7 +19,7 @@ const FILES = {
     } })`
 }
 const PAY = { mode: 'url', message: 'Pay', url: 'https://pay.example/1' }
-const COPILOT = 'github-copilot-developer'
+const COPILOT = 'copilot-cli'
 
 t.test('a question by URL has an id of its own for a host that needs one, for no other (228)', async (t) => {
   const app = await buildApp(t, FILES)
