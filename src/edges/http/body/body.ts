@@ -6,8 +6,8 @@ import { isLarge, requestsTurn } from '../../../base/large-text.ts'
 import { leaveStacksOut } from '../../../base/stackless-error.ts'
 import { invalidRequest, parseError, type ProtocolError } from '../../../platform/protocol/errors.ts'
 import type { ArrivingBytes } from '../../../platform/limits/arriving-bytes.ts'
+import { createStructureCheck } from '../../../platform/schema/json-structure.ts'
 import { readWhole } from './body-reader.ts'
-import { createStructureCheck } from './body-structure.ts'
 import type { Replies } from '../replies.ts'
 
 interface BodyOptions {

@@ -1,7 +1,7 @@
 // The limits of the structure of a body: its depth, and what its parts weigh.
 
 import t from 'tap'
-import { createStructureCheck, type StructureLimits } from '../../../src/edges/http/body/body-structure.ts'
+import { createStructureCheck, type StructureLimits } from '../../../src/platform/schema/json-structure.ts'
 
 const UNLIMITED = { maxDepth: 1000, maxWeight: 1_000_000 }
 

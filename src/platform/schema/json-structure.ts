@@ -2,7 +2,7 @@
 // weigh. Without these limits a megabyte costs 10 to 50 times the CPU of a long text: 92,000 names take the
 // parser 26 ms, 444,000 arrays 42 ms.
 
-import { random } from '../../../base/time.ts'
+import { random } from '../../base/time.ts'
 
 export interface StructureLimits {
   /** How deep arrays and objects may be nested. */
