@@ -2,10 +2,12 @@
 
 import type { CommonOptions, WhenMissing } from '../../platform/author/common-options.ts'
 import type { Context, UndoContext } from '../../platform/author/context.ts'
+import type { ToolDefinition } from '../../platform/author/define-tool.ts'
 import type { UpstreamDefinition } from '../../platform/author/define-upstream.ts'
 import type { CallLimits } from '../../platform/limits/call-limits.ts'
 import type { ClientCapabilities } from '../../platform/protocol/capabilities.ts'
 import type { Check } from '../../platform/schema/check.ts'
+import type { Repair } from '../../platform/schema/repair/argument-repair.ts'
 import { runAtOnce, visitAll, type Stepwise } from '../../base/turns.ts'
 import { toWellFormedJson } from '../../base/text.ts'
 import type { Located } from './contents.ts'
@@ -45,6 +47,10 @@ export interface CompiledTool extends CompiledPrimitive {
   /** Whether a call of this tool continues a call of another one. */
   readonly continuesCalls?: boolean
   readonly checkInput: Check
+  /** Repairs arguments that the check refuses. */
+  readonly repairInput: Repair
+  /** Whether they are repaired. `undefined`: server.yaml decides. */
+  readonly arguments: ToolDefinition['arguments']
   readonly checkOutput: Check | undefined
   /** Calls `authorize` first, if the tool has it. */
   run (args: unknown, ctx: Context): unknown

@@ -74,6 +74,8 @@ export interface ServerSettings {
   readonly schemas?: 'auto' | 'as-written' | undefined
   /** The names of clients that are served as plain, whatever they declare. None by default. */
   readonly plainClients?: readonly string[]
+  /** Whether arguments are repaired. `undefined`: they are. A tool's own option wins. */
+  readonly arguments?: 'repair' | 'strict' | undefined
   /** The limits of all calls. The service's settings come before them. */
   readonly limits: Unread<CallLimitOptions> | undefined
 }

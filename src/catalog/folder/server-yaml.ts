@@ -10,7 +10,7 @@ import type { CacheScope } from '../../platform/protocol/primitives.ts'
 import { createSettingsReader } from '../../platform/schema/settings-reader.ts'
 import { Type, type Static } from '../../platform/schema/type.ts'
 import type { ServerSettings } from '../compiled/contents.ts'
-import { callLimits, icon, scopeToken } from '../compiled/definitions/definition-shapes.ts'
+import { argumentsMode, callLimits, icon, scopeToken } from '../compiled/definitions/definition-shapes.ts'
 
 const closed = { additionalProperties: false }
 const optional = Type.Optional
@@ -31,6 +31,7 @@ const shape = Type.Object({
   }, closed)),
   pageSize: optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
   limits: optional(callLimits),
+  arguments: argumentsMode,
   guard: optional(Type.Enum(['off', 'warn', 'refuse'])),
   continueTool: optional(Type.Enum(['on', 'off'])),
   schemas: optional(Type.Enum(['auto', 'as-written'])),
@@ -77,7 +78,8 @@ export function toServerFile (
 ): ServerFile {
   const {
     name = basename(root) || 'trivet', version = '0.0.0', instructions, cache = {}, pageSize, scopes = [],
-    limits, guard, continueTool = 'on', schemas, clients = [], watchIgnore = [], ...info
+    limits, arguments: argumentsMode, guard, continueTool = 'on', schemas, clients = [], watchIgnore = [],
+    ...info
   } = settings
   return {
     info: { name, version, ...info },
@@ -87,6 +89,7 @@ export function toServerFile (
     openCacheScope: cache.cacheScope ?? openCacheScope,
     pageSize,
     limits,
+    arguments: argumentsMode,
     guard,
     continuesCalls: continueTool === 'on',
     schemas,

@@ -48,6 +48,11 @@ export function createRequestMetrics (registry: Registry) {
     labelNames: ['answer'],
     registers
   })
+  const repairs = new Counter({
+    name: 'trivet_repaired_calls_total',
+    help: 'Calls of tools whose arguments matched only once they were repaired.',
+    registers
+  })
   const active = new Set<Observed>()
   const activeGauge: Gauge = new Gauge({
     name: 'trivet_active_requests',
@@ -84,6 +89,7 @@ export function createRequestMetrics (registry: Registry) {
       if (observed.refused !== undefined) refusals.inc({ http_response_status_code: ending.status ?? OTHER })
       if (!observed.isBegun) return
       active.delete(observed)
+      if (observed.isRepaired === true) repairs.inc()
       const answer = toAnswer(observed, ending)
       if (answer !== undefined) answers.inc({ answer })
       findSeries(observed, toErrorType(observed, ending)).observe(ending.durationMs / 1000)

@@ -1,17 +1,14 @@
 // The values that no operator sets.
 
+import { STRUCTURE_LIMITS } from '../../platform/schema/json-structure.ts'
+
 export const CONSTANTS = {
   /** The processes among which the limits of a replica are divided. */
   workerCount: 1,
   /** Entries on a page of a list, for a catalog without `pageSize`. Many clients read only the first page. */
   pageSize: 1000,
-  /** How deep arrays and objects in the body of a request may be nested. */
-  maxBodyDepth: 128,
-  /**
-   * What the parts of a body may weigh in each MiB of the largest body. 7,000 rows with four members, two of
-   * them texts, or 24,000 texts, 6,800 names of one object, 41,000 pairs of numbers weigh less.
-   */
-  maxBodyWeight: 125_000,
+  maxBodyDepth: STRUCTURE_LIMITS.maxDepth,
+  maxBodyWeight: STRUCTURE_LIMITS.maxWeight,
   /** The headers of a request together, in bytes. */
   maxHeaderBytes: 16_384,
   /** The largest result of a call, a prompt or a read, in bytes of JSON. */

@@ -41,6 +41,18 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   limits?: CallLimitOptions
   /**
+   * What happens to arguments that do not match `inputSchema` because of habits of models.
+   * - `repair`: a text of JSON becomes its value where the schema takes an array, a number, a boolean or an
+   *   object, but no text. Null for an optional argument that may not be null is left out. The same at any
+   *   depth. No digit of a number is lost, and nothing changes that the schema may accept. Booleans are
+   *   repaired only with `annotations: { readOnlyHint: true }`, and no argument with `x-mcp-header` is.
+   *   `authorize`, `run` and the audit log get the repaired arguments.
+   * - `strict`: the model receives the problems of its arguments as they came.
+   *
+   * What `arguments` of server.yaml says by default, and without that `repair`.
+   */
+  arguments?: 'repair' | 'strict'
+  /**
    * Whether a repeated call gets the first answer instead of running again, for a minute and on any replica.
    * Calls are the same if one principal sends them with the same header `Idempotency-Key`; or, in a session
    * of an earlier revision, with the same JSON-RPC id and the same arguments. A call of revision 2026-07-28

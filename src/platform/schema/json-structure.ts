@@ -9,6 +9,18 @@ export interface StructureLimits {
   readonly maxDepth: number
   /** The most that all parts may weigh. The count of combinations may be a few percent low. */
   readonly maxWeight: number
+  /** Whether all texts that are checked may together weigh as much: those that come after a few kB. */
+  readonly isTotal?: boolean
+}
+
+export const STRUCTURE_LIMITS = {
+  /** How deep arrays and objects in the body of a request may be nested. */
+  maxDepth: 128,
+  /**
+   * What the parts of a body may weigh in each MiB of the largest body. 7,000 rows with four members, two of
+   * them texts, or 24,000 texts, 6,800 names of one object, 41,000 pairs of numbers weigh less.
+   */
+  maxWeight: 125_000
 }
 
 /**
@@ -33,25 +45,32 @@ const SPREAD = 0x9e3779b1
 /** A table of combinations has room for this many times the most, so that few share a place. */
 const ROOM = 16
 
-/** Creates a function that returns the problem of a body. Only valid JSON has a useful answer. */
+/**
+ * Creates a function that returns the problem of a body. Only valid JSON has a useful answer. The depth
+ * around the text counts.
+ */
 export function createStructureCheck (
-  { maxDepth, maxWeight }: StructureLimits
-): (json: Buffer) => string | undefined {
+  { maxDepth, maxWeight, isTotal = false }: StructureLimits
+): (json: Buffer, depthAround?: number) => string | undefined {
   // With a secret seed, a client cannot choose names with equal hashes.
   const seed = random.bytes(4).readInt32LE()
   /** The hash of the names so far in the open object of each level. */
   const hashes = new Int32Array(maxDepth + 1)
   const tableBits = Math.max(1, Math.ceil(Math.log2(ROOM * maxWeight / WEIGHTS.combination)))
   const maxQuotes = (maxWeight - WEIGHTS.opening * maxDepth) / MAX_WEIGHT_OF_QUOTE
+  let [bytes, total, commonTable]: [number, number, Uint8Array | undefined] = [0, 0, undefined]
 
-  return (json) => {
-    const mayBeHeavy = json.length * MAX_WEIGHT_OF_BYTE > maxWeight
-    const isPlain = !hasMore(json, OPEN, maxDepth / 2) && !hasMore(json, OPEN | BRACE_BIT, maxDepth / 2) &&
-      !(mayBeHeavy && hasMore(json, QUOTE, maxQuotes))
+  return (json, depthAround = 0) => {
+    bytes = isTotal ? bytes + json.length : json.length
+    const mayBeHeavy = bytes * MAX_WEIGHT_OF_BYTE > maxWeight
+    const levels = (maxDepth - depthAround) / 2
+    const isPlain = !hasMore(json, OPEN, levels) && !hasMore(json, OPEN | BRACE_BIT, levels) &&
+      !(mayBeHeavy && (isTotal || hasMore(json, QUOTE, maxQuotes)))
     if (isPlain) return undefined
     // A set takes 25 ns for each name.
-    const table = new Uint8Array(mayBeHeavy ? 2 ** tableBits : 0)
-    let [depth, weight, start, end] = [0, 0, 0, 0]
+    const table = commonTable ?? new Uint8Array(mayBeHeavy ? 2 ** tableBits : 0)
+    if (isTotal && mayBeHeavy) commonTable = table
+    let [depth, weight, start, end] = [depthAround, total, 0, 0]
     for (let at = 0; at < json.length; at++) {
       const byte = json[at] ?? 0
       if (byte === QUOTE) {
@@ -77,6 +96,7 @@ export function createStructureCheck (
       // The last text may turn out to be a name.
       if (weight > maxWeight + WEIGHTS.text) break
     }
+    if (isTotal) total = weight
     return weight > maxWeight ? describeWeight(maxWeight) : undefined
   }
 }

@@ -94,12 +94,13 @@ export function toCheck (schema: StandardSchemaV1): Check {
 function toVerdict (result: StandardSchemaV1.Result<unknown>): Verdict {
   if (result.issues === undefined) return accepted(result.value)
   const issues = result.issues.slice(0, MAX_PROBLEMS)
-  return refused(issues.map(({ path, message }) => `${pathOfIssue(path)}: ${message}`))
+  return refused(
+    issues.map((issue) => `${keysOfIssue(issue).join('.') || 'value'}: ${issue.message}`),
+    new Set(result.issues.map((issue) => keysOfIssue(issue).join('/')))
+  )
 }
 
-function pathOfIssue (path: StandardSchemaV1.Issue['path']): string {
+function keysOfIssue ({ path }: StandardSchemaV1.Issue): string[] {
   // Not `path.map`: ArkType's own array class maps an empty path to [0].
-  const keys = Array.from(path ?? [], (segment) =>
-    String(typeof segment === 'object' ? segment.key : segment))
-  return keys.join('.') || 'value'
+  return Array.from(path ?? [], (segment) => String(typeof segment === 'object' ? segment.key : segment))
 }

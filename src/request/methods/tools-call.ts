@@ -3,6 +3,7 @@
 import type { CompiledTool } from '../../catalog/compiled/compiled-primitive.ts'
 import { mirroredFields } from '../../catalog/compiled/definitions/mirrored-params.ts'
 import { errorResult } from '../../catalog/compiled/results/tool-result-json.ts'
+import { applyTo } from '../../base/apply-to.ts'
 import type { ClientCapabilities } from '../../platform/protocol/capabilities.ts'
 import { unknownTool } from '../../platform/protocol/errors.ts'
 import { hasTasks } from '../../platform/protocol/revisions.ts'
@@ -54,7 +55,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     tool: CompiledTool, params: CallParams, verdict: Verdict, request: RequestContext
   ): Outcome | Promise<Outcome> {
     if (!verdict.ok) return toArgumentsResult(tool, verdict.problems, request)
-    // Bound to the arguments as they came, without defaults: the check fills those in again on a retry.
+    // Bound to the arguments as they came, or as they are repaired each time that they come.
     const subject = { method: TOOLS_CALL, name: tool.key, args: params.arguments }
     const timeoutMs = tool.timeoutMs ?? dependencies.requestTimeoutMs
     const open: OpenRound = (waiting) => openRound(waiting, subject, params)
@@ -100,6 +101,25 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     return finding === undefined ? run() : finding.then((earlier) => earlier ?? run())
   }
 
+  /** Calls the tool, with repaired arguments if it refuses those that came. */
+  function callRepaired (
+    tool: CompiledTool, params: CallParams, verdict: Verdict, request: RequestContext
+  ): Outcome | Promise<Outcome> {
+    if (verdict.ok) return call(tool, params, verdict, request)
+    const { log, observed, snapshot: { server } } = request
+    const repaired = (tool.arguments ?? server.arguments) === 'strict'
+      ? undefined
+      : tool.repairInput(params.arguments ?? {}, verdict.places)
+    if (repaired === undefined) return call(tool, params, verdict, request)
+    const { value: args, places } = repaired
+    observed.callArguments = { rule: tool.audit, args }
+    return applyTo(tool.checkInput(args), (settled) => {
+      observed.isRepaired = settled.ok
+      if (settled.ok) log.debug({ tool: tool.key, places }, 'arguments repaired')
+      return call(tool, { ...params, arguments: args }, settled, request)
+    })
+  }
+
   return defineMethod({
     name: TOOLS_CALL,
     params: callParams,
@@ -119,9 +139,9 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
         handle () {
           const verdict = tool.checkInput(params.arguments ?? {})
           if (verdict instanceof Promise) {
-            return verdict.then((settled) => call(tool, params, settled, request))
+            return verdict.then((settled) => callRepaired(tool, params, settled, request))
           }
-          return call(tool, params, verdict, request)
+          return callRepaired(tool, params, verdict, request)
         },
         recover: (error, served) => toErrorResult(error, tool, served)
       }

@@ -59,6 +59,8 @@ export interface Observed {
   readonly isBegun: boolean
   /** Whether the result says that the tool failed. */
   readonly isToolError: boolean
+  /** Whether the arguments were repaired. */
+  readonly isRepaired?: boolean
   readonly special?: SpecialAnswer | undefined
   /** Present once the primitive was found. */
   readonly callArguments?: GivenArguments | undefined

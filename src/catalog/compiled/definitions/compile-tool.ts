@@ -8,6 +8,7 @@ import type { ClientCapabilities } from '../../../platform/protocol/capabilities
 import type { Meta } from '../../../platform/protocol/content.ts'
 import type { JsonSchema, Tool } from '../../../platform/protocol/primitives.ts'
 import { TASKS_CAPABILITY } from '../../../platform/protocol/tasks.ts'
+import { createRepair } from '../../../platform/schema/repair/argument-repair.ts'
 import { resolveReferences } from '../../hosts/resolve-references.ts'
 import {
   toCompiledPrimitive, type CompiledTool, type DedupeRule, type EntryMembers, type TaskRule
@@ -67,15 +68,16 @@ export function compileTool (
     return undefined
   }
   const { requiredCapabilities, timeoutMs, dedupe } = definition
+  const mirroredParams = mayMirrorParams(input.json)
+    ? findMirroredParams(input.schema, (place, rule) => report(`inputSchema${place}`, rule))
+    : []
   return {
     ...toCompiledPrimitive(
       definition.name, located, toToolEntry(definition, remark, toToolMeta(definition, appUri, report)),
       toSchemaMembers(input, output, schemas)
     ),
     file,
-    mirroredParams: mayMirrorParams(input.json)
-      ? findMirroredParams(input.schema, (place, rule) => report(`inputSchema${place}`, rule))
-      : [],
+    mirroredParams,
     requiredCapabilities,
     timeoutMs,
     limits: readCallLimits(definition.limits),
@@ -85,6 +87,15 @@ export function compileTool (
     dedupe: dedupe === true ? toDedupeRule(definition, output) : undefined,
     task: hasTasks ? task : undefined,
     checkInput: input.check,
+    repairInput: createRepair({
+      schema: input.schema,
+      mayRepairBooleans: definition.annotations?.readOnlyHint === true,
+      // A header mirrors what came.
+      fixedPlaces: new Set(mirroredParams.flatMap(
+        ({ path }) => path.map((_, index) => path.slice(0, index + 1).join('/'))
+      ))
+    }),
+    arguments: definition.arguments,
     checkOutput: output?.check,
     run: definition.authorize === undefined
       ? (args, ctx) => definition.run(args, ctx)

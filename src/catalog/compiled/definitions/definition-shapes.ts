@@ -39,6 +39,9 @@ export const icon = Type.Object({
 const rate = optional(Type.String({ pattern: RATE_PATTERN }))
 const callCount = optional(Type.Integer({ minimum: 1, maximum: 1_000_000 }))
 
+/** Whether arguments are repaired. */
+export const argumentsMode = optional(Type.Enum(['repair', 'strict']))
+
 const byteCount = optional(Type.Integer({ minimum: 2, maximum: 1_073_741_824 }))
 
 export const callLimits = Type.Object({
@@ -99,6 +102,7 @@ const tool = Type.Object({
   annotations: optional(toolAnnotations),
   requiredCapabilities: optional(Type.Record(Type.Record(Type.Unknown()))),
   limits: optional(callLimits),
+  arguments: argumentsMode,
   dedupe: optional(Type.Boolean()),
   task: optional(Type.Enum(['never', 'allowed', 'required'])),
   ttlMs: taskTime,
