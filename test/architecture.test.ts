@@ -62,6 +62,7 @@ const ROOMS = {
   ],
   'features/audit': [],
   'features/files': [],
+  'features/remainders': [],
   'features/metrics': [],
   'features/overload': [],
   'features/upstreams': [],

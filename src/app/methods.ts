@@ -1,5 +1,6 @@
 // Composes the methods of both eras.
 
+import { createResultCutter } from '../features/remainders/remainders.ts'
 import { createMethods, type MethodDependencies } from '../request/methods/method-list.ts'
 import { createFirstAnswers } from '../platform/store/records/first-answers.ts'
 import { createHandles } from '../platform/store/records/handles.ts'
@@ -30,6 +31,7 @@ export function composeMethods (
     handles: createHandles(store, {
       ...clock, maxPerOwner: maxHandlesPerCaller, ...(countHandle !== undefined && { onCreate: countHandle })
     }),
+    cutter: createResultCutter(store, clock),
     firstAnswers: createFirstAnswers(store),
     announce (uri, owner) {
       const event = { type: 'resource-updated', uri, ...(owner !== undefined && { owner }) } as const

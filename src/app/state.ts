@@ -15,6 +15,7 @@ import { readEmptyContents } from '../catalog/folder/empty-contents.ts'
 import { createSettingReader, type Variables } from '../catalog/folder/environment-settings.ts'
 import { openLiveCatalog, type LiveCatalog, type LoadObserver } from '../catalog/folder/live/live-catalog.ts'
 import { CheckedPart } from '../edges/http/readiness.ts'
+import { READ_MORE_OPTIONS } from '../features/remainders/read-more-tool.ts'
 import { TASK_OPTIONS } from '../features/tasks/tasks.ts'
 import { partOf, withinHeap } from '../platform/limits/limits.ts'
 import { failConfig, type ServiceConfig } from '../ops/config/config.ts'
@@ -129,6 +130,7 @@ async function openServedCatalog (
     compileUpstream,
     hasTasks: false,
     ...TASK_OPTIONS,
+    ...READ_MORE_OPTIONS,
     loadComparison: async () => (await import('../catalog/contracts/changes.ts')).createComparison,
     signal,
     observer: loadObserver,

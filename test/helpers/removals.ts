@@ -70,6 +70,13 @@ export const REMOVALS = {
       'ops/config/settings.ts': [linesWith('FILES_URL_FORM, isFilesUrl'), /^ {2}filesUrl: setting\([^]*?'\),\n/m]
     }
   },
+  remainders: {
+    paths: ['features/remainders'],
+    cuts: {
+      'app/methods.ts': [linesWith('createResultCutter')],
+      'app/state.ts': [linesWith('READ_MORE_OPTIONS')]
+    }
+  },
   upstreams: {
     paths: ['features/upstreams', 'app/upstreams.ts', 'programs/testing/upstreams.ts'],
     cuts: {

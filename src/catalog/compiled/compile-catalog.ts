@@ -40,6 +40,11 @@ export interface CatalogCompilerOptions extends SnapshotOptions, ListingOptions 
   readonly compileUpstream?: UpstreamCompiler | undefined
   /** Whether calls can go on after their answer. True by default. Otherwise `task` of a tool does nothing. */
   readonly hasTasks?: boolean | undefined
+  /** Compiles the tool that reads on in results. Returns `undefined` if none is cut. Absent: none ever is. */
+  readonly compileReadMoreTool?: (
+    tools: readonly CompiledTool[], limits: CatalogContents['server']['limits'], compilers: SchemaCompilers,
+    report: ReportProblem
+  ) => CompiledTool | undefined
 }
 
 /** Compiles a catalog each time that it is loaded. What has not changed is not compiled again. */
@@ -112,7 +117,7 @@ class Compilation {
       return compileUpstream(definition, settings, report)
     })
     const tools = await this.#compileTools(handles)
-    const ownTools = server.continuesCalls ? this.#compileOwnTools(tools) : []
+    const ownTools = this.#compileOwnTools(tools)
     const prompts = await this.#compileAll(contents.prompts, compilePrompt)
     const toResource = (located: Located<ResourceDefinition>, report: ReportProblem) =>
       compileResource(located, server.readTtlMs, report)
@@ -221,18 +226,24 @@ class Compilation {
   }
 
   #compileOwnTools (tools: ReadonlyArray<Compiled<CompiledTool, ToolDefinition>>): CompiledTool[] {
+    const { continuesCalls, limits } = this.#contents.server
     const compiled = tools.map((tool) => tool.compiled)
-    const continueTool = compileContinueTool(compiled, this.#compilers, (place, rule) => {
-      throw new TypeError(`unreachable: ${CONTINUE_TOOL}, ${place}: ${rule}`)
-    })
-    if (continueTool === undefined) return []
-    for (const { compiled, located } of tools) {
-      if (compiled.key !== CONTINUE_TOOL) continue
-      const rule = `${CONTINUE_TOOL} is a tool of the service, which continues calls of tools with task or ` +
-        'relayQuestions: choose another name, or write continueTool: off in server.yaml'
-      this.#reporterOf(located)('name', rule)
+    const report: ReportProblem = (place, rule) => {
+      throw new TypeError(`unreachable: a tool of the service, ${place}: ${rule}`)
     }
-    return [continueTool]
+    const ownTools = [
+      continuesCalls ? compileContinueTool(compiled, this.#compilers, report) : undefined,
+      this.#options.compileReadMoreTool?.(compiled, limits, this.#compilers, report)
+    ].filter((tool) => tool !== undefined)
+    for (const { compiled: { key }, located } of tools) {
+      if (!ownTools.some((tool) => tool.key === key)) continue
+      const rule = key === CONTINUE_TOOL
+        ? 'which continues calls of tools with task or relayQuestions: choose another name, or write ' +
+          'continueTool: off in server.yaml'
+        : 'which reads on in results that were cut: choose another name'
+      this.#reporterOf(located)('name', `${key} is a tool of the service, ${rule}`)
+    }
+    return ownTools
   }
 
   #checkCreators (handles: ReadonlyArray<Compiled<HandleKind>>): void {

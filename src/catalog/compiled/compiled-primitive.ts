@@ -46,6 +46,8 @@ export interface CompiledTool extends CompiledPrimitive {
   readonly task: TaskRule | undefined
   /** Whether a call of this tool continues a call of another one. */
   readonly continuesCalls?: boolean
+  /** Whether a call of this tool reads what a cut has left out of a result. */
+  readonly readsMore?: boolean
   readonly checkInput: Check
   /** Repairs arguments that the check refuses. */
   readonly repairInput: Repair

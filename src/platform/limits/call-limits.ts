@@ -23,8 +23,22 @@ export interface CallLimitOptions {
   argumentBytes?: number
   /** How deep arrays and objects in the arguments may be nested. Arguments without any have the depth 1. */
   argumentDepth?: number
-  /** The largest result of one call, in bytes of JSON. The call has run when it is refused. */
-  resultBytes?: number
+  /**
+   * The largest result of one call, in bytes of JSON. The call has run when its result is refused.
+   *
+   * With `then: 'cut'` a larger result is cut: its longest text at the end of a line or a sentence, or the
+   * largest array of its structured content between two rows. The model is told, and reads on with the tool
+   * `read_more` of the service, for an hour. A result is refused if it has more than 4 MiB of JSON, or if it
+   * cannot be cut: its picture is too large, or `outputSchema` does not accept fewer rows.
+   */
+  resultBytes?: number | ResultBytes
+}
+
+/** The largest result, and what happens to a larger one: `refuse` by default. */
+export interface ResultBytes {
+  /** Bytes of JSON. At least 2000 where results are cut. */
+  max: number
+  then?: 'refuse' | 'cut'
 }
 
 export interface CallLimits {
@@ -35,6 +49,8 @@ export interface CallLimits {
   readonly argumentBytes: number | undefined
   readonly argumentDepth: number | undefined
   readonly resultBytes: number | undefined
+  /** The length to which a longer result is cut. */
+  readonly cutBytes: number | undefined
 }
 
 export const NO_LIMITS: CallLimits = {
@@ -44,7 +60,8 @@ export const NO_LIMITS: CallLimits = {
   allRunning: undefined,
   argumentBytes: undefined,
   argumentDepth: undefined,
-  resultBytes: undefined
+  resultBytes: undefined,
+  cutBytes: undefined
 }
 
 /** Options as a reader of a file returns them: an absent one may be `undefined`. */
@@ -53,12 +70,15 @@ export type Unread<T> = { readonly [K in keyof T]?: T[K] | undefined }
 /** @param options have passed the check of their shape. */
 export function readCallLimits (options: Unread<CallLimitOptions> | undefined): CallLimits {
   if (options === undefined) return NO_LIMITS
-  const { calls, allCalls } = options
+  const { calls, allCalls, resultBytes } = options
+  const { max, then = 'refuse' } = typeof resultBytes === 'object' ? resultBytes : { max: resultBytes }
   return {
     ...NO_LIMITS,
     ...options,
     calls: calls === undefined ? undefined : readRate(calls),
-    allCalls: allCalls === undefined ? undefined : readRate(allCalls)
+    allCalls: allCalls === undefined ? undefined : readRate(allCalls),
+    resultBytes: max,
+    cutBytes: then === 'cut' ? max : undefined
   }
 }
 
@@ -67,14 +87,15 @@ export function combineLimits (settings: CallLimits, yaml: CallLimits): CallLimi
   return {
     calls: settings.calls ?? yaml.calls,
     allCalls: settings.allCalls ?? yaml.allCalls,
-    running: lower(settings.running, yaml.running),
-    allRunning: lower(settings.allRunning, yaml.allRunning),
-    argumentBytes: lower(settings.argumentBytes, yaml.argumentBytes),
-    argumentDepth: lower(settings.argumentDepth, yaml.argumentDepth),
-    resultBytes: lower(settings.resultBytes, yaml.resultBytes)
+    running: lowerLimit(settings.running, yaml.running),
+    allRunning: lowerLimit(settings.allRunning, yaml.allRunning),
+    argumentBytes: lowerLimit(settings.argumentBytes, yaml.argumentBytes),
+    argumentDepth: lowerLimit(settings.argumentDepth, yaml.argumentDepth),
+    resultBytes: lowerLimit(settings.resultBytes, yaml.resultBytes),
+    cutBytes: lowerLimit(settings.cutBytes, yaml.cutBytes)
   }
 }
 
-function lower (left: number | undefined, right: number | undefined): number | undefined {
+export function lowerLimit (left: number | undefined, right: number | undefined): number | undefined {
   return left === undefined || right === undefined ? left ?? right : Math.min(left, right)
 }

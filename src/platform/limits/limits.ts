@@ -65,6 +65,13 @@ export const LIMITS = {
   },
   upstreamCalls: { things: 'running calls of one upstream', per: 'replica', code: 503 },
   handles: { things: 'handles', per: 'principal', advice: 'Use or delete one that exists.', code: 429 },
+  remainders: {
+    things: 'kept remainders of results',
+    per: 'principal',
+    max: 50,
+    advice: 'Each is kept for an hour.',
+    code: 429
+  },
   firstAnswers: { things: 'kept answers', per: 'principal', max: 1000, code: 429 },
   files: {
     things: 'files', per: 'principal', max: 10_000, advice: 'Room comes back when files expire.', code: 429

@@ -66,11 +66,14 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
         return callAsTask(tasks, tool, params, verdict.value, request, { subject, timeoutMs, open })
       }
     }
+    if (tool.readsMore === true && dependencies.cutter !== undefined) {
+      return dependencies.cutter.readMore(request, verdict.value)
+    }
     const round = open(request)
-    const { dedupe, checkOutput, upstreams } = tool
+    const { dedupe, checkOutput, upstreams, key, limits } = tool
     const running = { round, timeoutMs }
     if (dedupe === undefined) return runTool(dependencies, request, tool, verdict.value, running)
-    const runnable = { run: dedupe.run, checkOutput, upstreams }
+    const runnable = { run: dedupe.run, checkOutput, upstreams, key, limits }
     return runDeduped(dependencies.firstAnswers, request, {
       tool: tool.key,
       outputHash: dedupe.outputHash,

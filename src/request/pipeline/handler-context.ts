@@ -28,7 +28,7 @@ import type { HandleAccess } from '../../platform/store/records/handles.ts'
 import type { InputRound } from '../questions/input-round.ts'
 import { checkNumber, checkSleepKey, checkStepOptions, runStep } from '../questions/run-step.ts'
 import type { RequestContext } from './request-context.ts'
-import type { FileAccess, TaskStarter, UndoneTask } from './seams.ts'
+import type { FileAccess, ResultCutter, TaskStarter, UndoneTask } from './seams.ts'
 
 /** The dependencies of every method that runs a handler of the catalog. */
 export interface HandlerDependencies {
@@ -42,6 +42,8 @@ export interface HandlerDependencies {
   readonly firstAnswers: FirstAnswers
   /** Absent: every call ends with its answer. */
   readonly tasks?: TaskStarter
+  /** Absent: results that are too large are refused. */
+  readonly cutter?: ResultCutter
   /** Absent: handlers have no `ctx.files`. */
   readonly files?: FileAccess
 }

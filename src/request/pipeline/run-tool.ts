@@ -1,5 +1,6 @@
 // Runs a tool, for `tools/call` and for tasks: within its round and its time limit, to a result as JSON.
 
+import { applyTo } from '../../base/apply-to.ts'
 import { isToolError } from '../../platform/author/tool-error.ts'
 import type { Catalog } from '../../catalog/compiled/catalog.ts'
 import type { CompiledTool, DedupeRule } from '../../catalog/compiled/compiled-primitive.ts'
@@ -9,6 +10,7 @@ import {
   errorResult, isErrorOutput, outputResult, toolErrorResult
 } from '../../catalog/compiled/results/tool-result-json.ts'
 import { NotAllowed } from '../../catalog/compiled/scopes/run-authorized.ts'
+import { lowerLimit } from '../../platform/limits/call-limits.ts'
 import { LimitReached, taskChanged, unknownTool } from '../../platform/protocol/errors.ts'
 import { isObject } from '../../platform/protocol/json-rpc.ts'
 import { JournalMismatch, type InputRound } from '../questions/input-round.ts'
@@ -28,7 +30,7 @@ interface Running {
   readonly timeoutMs: number
 }
 
-type RunnableTool = Pick<CompiledTool, 'run' | 'checkOutput' | 'upstreams'>
+type RunnableTool = Pick<CompiledTool, 'run' | 'checkOutput' | 'upstreams' | 'key' | 'limits'>
 
 /** Runs a tool whose result is kept. */
 export function runKept (...args: Parameters<typeof runTool>): string | Promise<string> {
@@ -42,13 +44,17 @@ export function runTool (
   { round, timeoutMs }: Running
 ): JsonText | Promise<JsonText> {
   const { observed, writer } = request
+  const { cutter } = dependencies
   const handle = () => tool.run(args, new HandlerContext(request, round, dependencies, tool))
   const isFailure = (output: unknown) => isErrorOutput(output, tool.checkOutput)
   return runRound(request, round, timeoutMs, handle, (output) => {
     observed.isToolError = isFailure(output)
-    return outputResult(writer, output, tool.checkOutput, (problems) => {
-      request.log.warn({ problems }, 'structured content of a tool error left out')
+    const result = outputResult(writer, output, tool.checkOutput, (problems) => {
+      request.log.warn({ problems, tool: tool.key }, 'structured content of a tool error left out')
     })
+    const maxBytes = lowerLimit(tool.limits.cutBytes, request.snapshot.limits.cutBytes)
+    if (maxBytes === undefined || cutter === undefined) return result
+    return applyTo(result, (json) => cutter.fit(request, tool, json, maxBytes))
   }, isFailure)
 }
 

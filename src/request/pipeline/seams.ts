@@ -3,6 +3,7 @@
 import type { Principal } from '../../platform/access/principal.ts'
 import type { Files } from '../../platform/author/files.ts'
 import type { CompiledTool } from '../../catalog/compiled/compiled-primitive.ts'
+import type { JsonText } from '../../catalog/compiled/results/large-json.ts'
 import type { Sender } from '../../platform/limits/holder.ts'
 import type { MessageSink } from '../../platform/store/changes/message-sink.ts'
 import type { InputRound, Journal, Relay } from '../questions/input-round.ts'
@@ -46,6 +47,17 @@ export interface TaskStarter {
   openRelay (request: RequestContext, call: StartingCall): RelayStart | undefined
   /** Serves the service's own tool that continues calls. @param args have passed the check of its schema. */
   continue (request: RequestContext, args: unknown, openRound: OpenRound): Promise<string>
+}
+
+/** Cuts results that are too large, and serves what was left out. */
+export interface ResultCutter {
+  /** Returns the result, cut if it is longer. A result that cannot be cut is returned as it is. */
+  fit (
+    request: RequestContext, tool: Pick<CompiledTool, 'key' | 'checkOutput'>, result: JsonText,
+    maxBytes: number
+  ): JsonText | Promise<JsonText>
+  /** Serves the service's own tool that reads on. @param args have passed the check of its schema. */
+  readMore (request: RequestContext, args: unknown): Promise<string>
 }
 
 /** Opens the round in which a request may ask its client. */

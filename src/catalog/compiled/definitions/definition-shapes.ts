@@ -42,16 +42,22 @@ const callCount = optional(Type.Integer({ minimum: 1, maximum: 1_000_000 }))
 /** Whether arguments are repaired. */
 export const argumentsMode = optional(Type.Enum(['repair', 'strict']))
 
-const byteCount = optional(Type.Integer({ minimum: 2, maximum: 1_073_741_824 }))
+const byteCount = Type.Integer({ minimum: 2, maximum: 1_073_741_824 })
+/** The frame of a result and the notice of a cut take a part of this. */
+const cutByteCount = Type.Integer({ minimum: 2000, maximum: 1_073_741_824 })
 
 export const callLimits = Type.Object({
   calls: rate,
   allCalls: rate,
   running: callCount,
   allRunning: callCount,
-  argumentBytes: byteCount,
+  argumentBytes: optional(byteCount),
   argumentDepth: optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
-  resultBytes: byteCount
+  resultBytes: optional(Type.Union([
+    byteCount,
+    Type.Object({ max: byteCount, then: optional(Type.Literal('refuse')) }, closed),
+    Type.Object({ max: cutByteCount, then: Type.Literal('cut') }, closed)
+  ]))
 }, closed)
 
 export const meta = Type.Record(Type.Unknown(), META_KEY)

@@ -20,8 +20,10 @@ import {
 } from './state-store.ts'
 
 interface HandlesOptions {
-  /** How many live handles one principal may have. */
-  readonly maxPerOwner: number
+  /** The limit of what one principal may have. `handles` by default. */
+  readonly limit?: 'handles' | 'remainders'
+  /** How many live handles one principal may have. The number of the limit by default. */
+  readonly maxPerOwner?: number
   readonly now?: () => number
   /** Called for each handle that was created. */
   readonly onCreate?: () => void
@@ -38,10 +40,11 @@ const MAX_ATTEMPTS = 64
 export type HandleAccess = ReturnType<typeof createHandles>
 
 export function createHandles (
-  store: StateStore, { maxPerOwner, now = clock.now, onCreate = () => {} }: HandlesOptions
+  store: StateStore,
+  { limit: name = 'handles', maxPerOwner, now = clock.now, onCreate = () => {} }: HandlesOptions
 ) {
-  const limit = new Limit('handles', maxPerOwner)
-  const shares = createShares(store, 'handles', limit.shareOf('network'))
+  const limit = new Limit(name, maxPerOwner)
+  const shares = createShares(store, name, limit.shareOf('network'))
   const removals = createRemovals(store)
   /** Orders the updates of one process. Updates of different replicas use compare-and-set. */
   const queue = createKeyedQueue()

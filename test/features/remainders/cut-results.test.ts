@@ -1,0 +1,206 @@
+import t from 'tap'
+import { createService } from '../../../src/app/app.ts'
+import { buildApp, listen } from '../../helpers/app.ts'
+import { toolModule, writeCatalog } from '../../helpers/catalog-folder.ts'
+import { createReadableLog } from '../../helpers/log.ts'
+import { QUIET } from '../../helpers/quiet-options.ts'
+import { send } from '../../helpers/request.ts'
+import { LEGACY_REVISIONS, openSession } from '../../helpers/session.ts'
+import { serveInVirtualTime, TaskClient } from '../tasks/task-client.ts'
+import { authenticator, call, CUT, cursorOf, FILES, MAX_BYTES, readAll } from './cut-results.ts'
+
+t.test('a text is cut at the end of a line, and read_more serves the rest of it', async (t) => {
+  const app = await buildApp(t, FILES)
+  const { result, bytes } = await call(app, 'lines', { count: 1000 })
+  t.ok(bytes <= MAX_BYTES && bytes > MAX_BYTES * 0.6, `${bytes} bytes`)
+  const [{ text }, notice] = result.content
+  t.match(text, /^Line 0: .*👩‍🚀\.\n$/s)
+  t.match(notice.text, /^The result is too large and was cut: it has the first \d+ of \d+ characters\. To read on/)
+  t.match(notice.text, /It is kept for 1 hour after the call\.$/)
+  const { pieces, maxBytes } = await readAll(app, result)
+  t.ok(maxBytes <= MAX_BYTES, `${maxBytes} bytes`)
+  t.ok(pieces.slice(0, -1).every((piece) => piece.endsWith('\n')), 'whole lines')
+  const whole = Array.from({ length: 1000 }, (_, line) => `Line ${line}: ü "quoted" 👩‍🚀.`).join('\n')
+  t.equal(text + pieces.join(''), whole)
+  const cursor = cursorOf(result)
+  t.strictSame(
+    (await call(app, 'read_more', { cursor })).result, (await call(app, 'read_more', { cursor })).result,
+    'a repeated call reads the same part'
+  )
+})
+
+t.test('a text without lines is cut behind a sentence, or between characters', async (t) => {
+  const app = await buildApp(t, FILES)
+  for (const [text, end] of [
+    ['A sentence of some words. ', /words\. $/], ['👩‍🚀', /^(?:👩‍🚀)+$/], ['\u0001', /^$/], ['é"\\', /^(?:é"\\)+/]
+  ] as const) {
+    const { result, bytes } = await call(app, 'words', { text, times: 2000 })
+    t.ok(bytes <= MAX_BYTES, `${bytes} bytes`)
+    t.match(result.content[0].text, end)
+    const { pieces, maxBytes } = await readAll(app, result)
+    t.ok(maxBytes <= MAX_BYTES, `${maxBytes} bytes`)
+    if (text !== '\u0001') t.equal(result.content[0].text + pieces.join(''), text.repeat(2000))
+  }
+  const { result } = await call(app, 'words', { text: 'a', times: 3000 })
+  t.equal(result.content.length, 1, 'what fits is not cut')
+})
+
+t.test('rows of structured content are cut, and the schema still accepts them (128)', async (t) => {
+  const app = await buildApp(t, FILES)
+  const { result, bytes } = await call(app, 'rows', { count: 500 })
+  t.ok(bytes <= MAX_BYTES && bytes > MAX_BYTES * 0.6, `${bytes} bytes`)
+  const { structuredContent: { total, rows }, content: [copy, notice] } = result
+  t.equal(total, 500)
+  t.strictSame(JSON.parse(copy.text), { total, rows }, 'the text has the same rows (130)')
+  t.match(notice.text, `it has the first ${rows.length} of 500 rows of "rows". To read on`)
+  const { pieces } = await readAll(app, result)
+  const others = pieces.join('').split('\n').map((line) => JSON.parse(line))
+  t.strictSame([...rows, ...others].map(({ id }) => id), Array.from({ length: 500 }, (_, id) => id))
+})
+
+t.test('what cannot be cut is refused', async (t) => {
+  const app = await buildApp(t, FILES)
+  for (const [name, args] of [
+    ['full', { count: 600 }], ['picture', {}], ['words', { text: 'a', times: 5_000_000 }]
+  ] as const) {
+    const { result } = await call(app, name, args)
+    t.match(result, { isError: true, content: [{ text: /a result may have 4000 bytes of JSON/ }] }, name)
+  }
+})
+
+t.test('read_more is listed beside a tool whose results may be cut, for those who see it', async (t) => {
+  const namesOf = async (files: Parameters<typeof buildApp>[1], authorization = '') => {
+    const app = await buildApp(t, files, { authenticator })
+    const { response } = await send(app, { method: 'tools/list', headers: { authorization } })
+    return response.result.tools.map(({ name }: { name: string }) => name)
+  }
+  const plain = { 'tools/a.ts': toolModule('a', 'limits: { resultBytes: { max: 4000 } }') }
+  t.strictSame(await namesOf(plain), ['a'])
+  const yaml = { 'server.yaml': 'limits: { resultBytes: { max: 9000, then: cut } }' }
+  t.strictSame(await namesOf({ ...plain, ...yaml }), ['a', 'read_more'])
+  const hidden = { ...plain, 'tools/b.ts': toolModule('b', `${CUT}, scopes: ['s']`) }
+  t.strictSame(await namesOf(hidden), ['a'])
+  t.strictSame(await namesOf(hidden, 'x s'), ['a', 'b', 'read_more'])
+  const taken = { 'tools/a.ts': toolModule('read_more', CUT) }
+  await t.rejects(buildApp(t, taken), /read_more is a tool of the service/)
+})
+
+t.test('limits.resultBytes of server.yaml cuts the results of all tools', async (t) => {
+  const app = await buildApp(t, {
+    'server.yaml': 'limits: { resultBytes: { max: 3000, then: cut } }',
+    'tools/a.ts': toolModule('a', '', '() => "word ".repeat(5000)'),
+    'tools/b.ts': toolModule('b', 'limits: { resultBytes: 2500 }', '() => "word ".repeat(5000)')
+  })
+  const { result, bytes } = await call(app, 'a', {})
+  t.ok(bytes <= 3000)
+  t.equal(result.content[0].text + (await readAll(app, result)).pieces.join(''), 'word '.repeat(5000))
+  t.match((await call(app, 'b', {})).result, { isError: true }, 'a tool may refuse what is still too large')
+})
+
+t.test('a wrong limit is a problem of the catalog', async (t) => {
+  for (const value of [
+    "{ max: 1999, then: 'cut' }", "{ max: 5000, then: 'drop' }", "{ then: 'cut' }", "'cut'", '1'
+  ]) {
+    const files = { 'tools/a.ts': toolModule('a', `limits: { resultBytes: ${value} }`) }
+    await t.rejects(buildApp(t, files), /limits\.resultBytes/, value)
+  }
+})
+
+t.test('a stranger, and a caller without the scopes of the tool, read nothing', async (t) => {
+  const app = await buildApp(t, FILES, { authenticator })
+  const { result } = await call(app, 'hidden', { text: 'word ', times: 5000 }, 'ann s')
+  const cursor = cursorOf(result)
+  t.notOk((await call(app, 'read_more', { cursor }, 'ann s')).result.isError)
+  for (const authorization of ['bob s', 'ann']) {
+    const { result } = await call(app, 'read_more', { cursor }, authorization)
+    t.match(result, { isError: true, content: [{ text: /^There is no remainder ".*It may have expired\.$/ }] })
+  }
+  for (const wrong of ['', 'x', 'more_AAAAAAAAAAAAAAAAAAAAAA.0', `${cursor}x`, '../../etc']) {
+    const { result } = await call(app, 'read_more', { cursor: wrong }, 'ann s')
+    t.match(result, { isError: true, content: [{ text: /^There is no remainder/ }] }, wrong)
+  }
+  const beyond = String(cursor).replace(/\.0$/, '.99999999')
+  t.match((await call(app, 'read_more', { cursor: beyond }, 'ann s')).result, {
+    content: [{ text: '' }, { text: 'That is all of the result.' }]
+  })
+})
+
+t.test('a remainder is kept for an hour, and a caller has at most 50', async (t) => {
+  let now = Date.now()
+  const catalog = await writeCatalog(t, FILES)
+  const log = createReadableLog()
+  const options = { catalog, ...QUIET, authenticator, logger: log.logger }
+  const { app } = await createService(options, undefined, { clock: { now: () => now } })
+  t.teardown(async () => await app.close())
+  const long = { text: 'word ', times: 2000 }
+  const { result } = await call(app, 'words', long)
+  now += 3_500_000
+  t.notOk((await call(app, 'read_more', { cursor: cursorOf(result) })).result.isError)
+  now += 200_000
+  t.match((await call(app, 'read_more', { cursor: cursorOf(result) })).result, {
+    isError: true, content: [{ text: /It may have expired/ }]
+  }, 'reading does not extend it')
+  for (let index = 0; index < 50; index++) t.ok(cursorOf((await call(app, 'words', long)).result))
+  const full = (await call(app, 'words', long)).result
+  t.notOk(full.isError)
+  t.match(full.content.at(-1).text, /The remainder could not be kept\. Call words with arguments that .* less\.$/)
+  t.match(log.lines.find(({ msg }) => msg === 'the remainder of a result was not kept'), { tool: 'words' })
+  t.ok(cursorOf((await call(app, 'words', long, 'another')).result), 'another caller has its own')
+})
+
+t.test('each revision gets cut results', async (t) => {
+  const app = await buildApp(t, FILES)
+  const url = await listen(app)
+  for (const revision of LEGACY_REVISIONS) {
+    const session = await openSession(t, url, { revision })
+    for (const [name, args] of [['lines', { count: 500 }], ['rows', { count: 500 }]] as const) {
+      const { result } = await session.call(name, args)
+      t.ok(Buffer.byteLength(JSON.stringify(result)) <= MAX_BYTES, `${name} at ${revision}`)
+      const more = (await session.call('read_more', { cursor: cursorOf(result) })).result
+      t.match(more.content, [{ type: 'text', text: /\w/ }, { type: 'text', text: /There is more/ }])
+    }
+  }
+})
+
+t.test('the largest result takes bounded time', async (t) => {
+  const app = await buildApp(t, FILES)
+  await call(app, 'words', { text: 'warm ', times: 5000 })
+  for (const [name, args] of [
+    ['words', { text: 'a b. ', times: 800_000 }], ['rows', { count: 40_000 }]
+  ] as const) {
+    const before = process.cpuUsage()
+    const { result } = await call(app, name, args)
+    const { user, system } = process.cpuUsage(before)
+    t.ok(cursorOf(result), name)
+    t.ok(user + system < 3_000_000, `${name}: ${user + system} µs`)
+    t.comment(`${name}: ${user + system} µs`)
+  }
+})
+
+t.test('the result of a task is cut too', async (t) => {
+  const run = "async (_, ctx) => await ctx.step('a', () => 'word '.repeat(5000))"
+  const { app, time } = await serveInVirtualTime(t, { works: [`${CUT}, task: 'required'`, run] })
+  const client = new TaskClient(app, { time })
+  const { taskId } = await client.call('works', {})
+  const { result } = await client.until(taskId, 'completed')
+  t.match(result.content[1].text, /^The result is too large and was cut/)
+  const [, cursor] = /cursor: "([^"]+)"/.exec(result.content[1].text) ?? []
+  const { response } = await send(app, {
+    method: 'tools/call', params: { name: 'read_more', arguments: { cursor } }
+  })
+  t.match(response.result.content, [{ text: /^word / }, { text: /^There is more/ }])
+})
+
+t.test('the first answer of a repeated call has the same cursor', async (t) => {
+  const app = await buildApp(t, {
+    'tools/a.ts': toolModule(
+      'a', `${CUT}, dedupe: true, annotations: { idempotentHint: true }`, "() => 'word '.repeat(5000)"
+    )
+  })
+  const repeated = async () => cursorOf((await send(app, {
+    method: 'tools/call', params: { name: 'a', arguments: {} }, headers: { 'idempotency-key': 'one' }
+  })).response.result)
+  const cursor = await repeated()
+  t.ok(cursor)
+  t.equal(await repeated(), cursor)
+})

@@ -1,0 +1,37 @@
+// What was left out of a result on one replica is read on another one.
+
+import t, { type Test } from 'tap'
+import { createApp } from '../../src/app/app.ts'
+import { authenticator, call, cursorOf, FILES, readAll } from '../features/remainders/cut-results.ts'
+import { writeCatalog } from '../helpers/catalog-folder.ts'
+import { QUIET } from '../helpers/quiet-options.ts'
+import { hasPostgresServer, startPostgresServer } from '../servers/postgres-server.ts'
+import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
+
+async function checkPair (t: Test, stateUrl: string): Promise<void> {
+  const catalog = await writeCatalog(t, FILES)
+  const secrets = ['the secret that both replicas have']
+  const options = { ...QUIET, catalog, authenticator, stateUrl, secrets }
+  const open = async () => {
+    const app = await createApp(options)
+    t.teardown(async () => await app.close())
+    return app
+  }
+  const [first, second] = [await open(), await open()]
+  const { result } = await call(first, 'lines', { count: 2000 }, 'ann')
+  const { pieces } = await readAll(second, result, 'ann')
+  t.match(result.content[0].text + pieces.join(''), /^Line 0: .*\nLine 1999: ü "quoted" 👩‍🚀\.$/s)
+  t.match((await call(second, 'read_more', { cursor: cursorOf(result) }, 'bob')).result, { isError: true })
+  const many = await Promise.all(Array.from({ length: 60 }, async (_, index) => (
+    cursorOf((await call(index % 2 === 0 ? first : second, 'rows', { count: 300 }, 'eve')).result)
+  )))
+  t.equal(many.filter((cursor) => cursor !== undefined).length, 50, 'both replicas count together')
+}
+
+t.test('on Redis', { skip: !hasRedisServer(t) }, async (t) => {
+  await checkPair(t, (await startRedisServer(t)).url)
+})
+
+t.test('on PostgreSQL', { skip: !hasPostgresServer(t) }, async (t) => {
+  await checkPair(t, (await startPostgresServer(t)).url)
+})
