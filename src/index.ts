@@ -51,7 +51,7 @@ export type {
   Context, ReadContext, SleepOptions, StepOptions, UndoContext
 } from './platform/author/context.ts'
 export type { Log } from './platform/author/log.ts'
-export type { CallLimitOptions, ResultBytes } from './platform/limits/call-limits.ts'
+export type { CallLimitOptions } from './platform/limits/call-limits.ts'
 export type { Principal } from './platform/access/principal.ts'
 export type {
   Annotations, ContentBlock, EmbeddedResource, Icon, PromptMessage, ResourceContents, ResourceLink

@@ -24,21 +24,15 @@ export interface CallLimitOptions {
   /** How deep arrays and objects in the arguments may be nested. Arguments without any have the depth 1. */
   argumentDepth?: number
   /**
-   * The largest result of one call, in bytes of JSON. The call has run when its result is refused.
+   * The largest result of one call, in bytes of JSON: at least 2000 with `then: 'cut'`. By default a larger
+   * result is refused. The call has run then.
    *
    * With `then: 'cut'` a larger result is cut: its longest text at the end of a line or a sentence, or the
    * largest array of its structured content between two rows. The model is told, and reads on with the tool
    * `read_more` of the service, for an hour. A result is refused if it has more than 4 MiB of JSON, or if it
    * cannot be cut: its picture is too large, or `outputSchema` does not accept fewer rows.
    */
-  resultBytes?: number | ResultBytes
-}
-
-/** The largest result, and what happens to a larger one: `refuse` by default. */
-export interface ResultBytes {
-  /** Bytes of JSON. At least 2000 where results are cut. */
-  max: number
-  then?: 'refuse' | 'cut'
+  resultBytes?: number | { max: number, then?: 'refuse' | 'cut' }
 }
 
 export interface CallLimits {
