@@ -38,7 +38,7 @@ export function toServerCapabilities (changingLists: ReadonlySet<string>): Serve
 }
 
 /** Returns what a plain client declares: neither elicitation nor tasks. */
-export function withoutAsking (
+export function toPlainCapabilities (
   { elicitation, extensions = {}, ...capabilities }: ClientCapabilities
 ): ClientCapabilities {
   const { [TASKS_EXTENSION]: tasks, ...otherExtensions } = extensions

@@ -13,7 +13,7 @@ import type { ResultWriter } from '../../catalog/compiled/results/result-json.ts
 import type { Snapshot } from '../../catalog/compiled/snapshot.ts'
 import { findUpstream } from '../../catalog/compiled/upstreams/upstream-dependency.ts'
 import type { View } from '../../catalog/compiled/view.ts'
-import { withoutAsking, type ClientCapabilities } from '../../platform/protocol/capabilities.ts'
+import { toPlainCapabilities, type ClientCapabilities } from '../../platform/protocol/capabilities.ts'
 import type { Meta } from '../../platform/protocol/content.ts'
 import { readOwnMeta, type Envelope } from '../../platform/protocol/envelope.ts'
 import type { Request, RequestId } from '../../platform/protocol/json-rpc.ts'
@@ -54,8 +54,6 @@ export class ObservedRequest implements Observed {
   readonly isBegun = true
   /** Set when the output of a tool is known. */
   isToolError = false
-  /** Set when the arguments are accepted. */
-  isRepaired = false
   /** Set when the answer is known. */
   special: SpecialAnswer | undefined
   /** Set when the primitive is found. */
@@ -252,7 +250,7 @@ function toLogNotification (level: LogLevel, message: string, data: object | und
 function toServedEnvelope (envelope: Envelope, plainClients: readonly string[] = []): Envelope {
   const { clientInfo, clientCapabilities } = envelope
   if (clientInfo === undefined || !plainClients.includes(clientInfo.name)) return envelope
-  return { ...envelope, clientCapabilities: withoutAsking(clientCapabilities) }
+  return { ...envelope, clientCapabilities: toPlainCapabilities(clientCapabilities) }
 }
 
 /** Notes that a request names a primitive which its caller does not see. The client learns nothing of it. */
