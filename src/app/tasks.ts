@@ -40,6 +40,7 @@ export function openTasks (
     log,
     maxPerOwner: config.maxTasksPerCaller,
     graceMs: config.taskGraceMs,
+    readingMs: config.readingMs,
     waitMs: config.taskWaitMs ?? waitWithin(config.requestTimeoutMs, MAX_WAIT_MS),
     patienceMs: config.taskPatienceMs,
     maxRuns: partOf('taskRuns', config.workerCount),

@@ -38,6 +38,8 @@ export interface TasksOptions extends Pick<
   /** The most tasks that the streams of this replica follow. */
   readonly maxFollowed?: number | undefined
   readonly graceMs: number
+  /** The time in which nobody reads a question, in milliseconds. */
+  readonly readingMs: number
   /** How long a request without tasks waits for its call, in milliseconds. */
   readonly waitMs: number
   readonly leaseMs: number

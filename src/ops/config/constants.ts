@@ -32,6 +32,8 @@ export const CONSTANTS = {
   sessionIdleMs: 86_400_000,
   /** The time after which a call of a tool with `task` becomes a task. */
   taskGraceMs: 1000,
+  /** The time in which nobody reads a question: a client that cancels one sooner has nobody to ask. */
+  readingMs: 1000,
   /** How long a step, question or sleep of a task waits for those that came before it in earlier runs. */
   taskPatienceMs: 30_000
 }

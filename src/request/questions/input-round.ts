@@ -3,6 +3,7 @@
 import type { AnswersOf, InputRequest } from '../../platform/author/input-request.ts'
 import type { ClientCapabilities } from '../../platform/protocol/capabilities.ts'
 import type { Implementation } from '../../platform/protocol/primitives.ts'
+import type { Question } from './question.ts'
 
 export interface InputRound {
   /**
@@ -59,6 +60,12 @@ export interface Relay {
   /** What the client is asked though it has not declared it. */
   readonly capabilities: ClientCapabilities
   /**
+   * Returns whether the model passes on a question to which the client has responded: nobody was there,
+   * because the client has cancelled it sooner than a person reads.
+   * @param elapsedMs since the question was sent. A wrong clock makes it negative or large: then not.
+   */
+  takeOver (question: Question, response: unknown, elapsedMs: number): boolean
+  /**
    * Resolves to the result of the request.
    * @param state the answers and results so far.
    * @param questions the open questions, as JSON.
@@ -104,6 +111,8 @@ export interface RequestState {
    * a task is an object.
    */
   readonly results: Map<string, string>
+  /** When the open questions were sent, in milliseconds since the epoch, if a model may pass them on. */
+  readonly askedAt?: number | undefined
 }
 
 /** Keeps the state of a task in the service. The client of another request carries it from round to round. */

@@ -13,8 +13,9 @@ const INVALID =
   'requestState is not one that this request was given: it was changed, has expired or belongs to another ' +
     'request; send the request again without it and without inputResponses'
 
-export function toStateBytes ({ answers, results }: RequestState): Buffer {
-  return Buffer.from(`{"answers":${toObjectJson(answers)},"results":${toObjectJson(results)}}`)
+export function toStateBytes ({ answers, results, askedAt }: RequestState): Buffer {
+  const time = askedAt === undefined ? '' : `,"askedAt":${askedAt}`
+  return Buffer.from(`{"answers":${toObjectJson(answers)},"results":${toObjectJson(results)}${time}}`)
 }
 
 /** Writes an object whose members are JSON already. */
@@ -31,8 +32,14 @@ export function openState (sealer: Sealer, bound: string, requestState: string):
   const bytes = sealer.open(PURPOSE, bound, requestState)
   const state: unknown = bytes === undefined ? undefined : JSON.parse(bytes.toString())
   // Another release may have sealed a state of another form.
-  if (!isObject(state) || !isObject(state.answers) || !isObject(state.results)) throw invalidParams(INVALID)
-  return { answers: toJsonMap(state.answers), results: toJsonMap(state.results) }
+  if (!isObject(state)) throw invalidParams(INVALID)
+  const { answers, results, askedAt } = state
+  if (!isObject(answers) || !isObject(results)) throw invalidParams(INVALID)
+  return {
+    answers: toJsonMap(answers),
+    results: toJsonMap(results),
+    askedAt: typeof askedAt === 'number' ? askedAt : undefined
+  }
 }
 
 function toJsonMap (members: { readonly [key: string]: unknown }): Map<string, string> {

@@ -33,6 +33,8 @@ export class SealedInputRound implements InputRound {
   #lazyState: RoundState | undefined
   #lazyBindingText: string | undefined
   #isRelayed = false
+  /** When the open questions were sent, in milliseconds since the epoch, if that is known. */
+  readonly #askedAt: number | undefined
 
   /** Throws invalid params for responses that are not an object, and for a state of another request. */
   constructor (options: SealedRoundOptions, request: RoundRequest) {
@@ -46,6 +48,7 @@ export class SealedInputRound implements InputRound {
     }
     if (requestState !== undefined) {
       const state = openState(options.sealer, this.#bindingText, requestState)
+      this.#askedAt = state.askedAt
       this.#lazyState = new RoundState(journal === undefined ? state : addState(journal.state, state))
     }
   }
@@ -104,9 +107,10 @@ export class SealedInputRound implements InputRound {
     const requests = toHostRequests(inputRequests, this.#request.client)
     const members = `"inputRequests":${toObjectJson(requests)}`
     if (this.#request.journal?.isTask === true) return members
-    if (requestState.answers.size === 0 && requestState.results.size === 0) return members
+    const isTimed = this.#request.relay?.capabilities.elicitation?.form !== undefined
+    if (!isTimed && requestState.answers.size === 0 && requestState.results.size === 0) return members
     const { sealer, ttlMs, maxStateBytes = 32_768, now = clock.now } = this.#options
-    const bytes = toStateBytes(requestState)
+    const bytes = toStateBytes({ ...requestState, askedAt: isTimed ? now() : undefined })
     if (bytes.length > maxStateBytes) throw toSizeError(bytes.length, maxStateBytes, requestState)
     return `${members},"requestState":"${sealState(sealer, this.#bindingText, bytes, now() + ttlMs)}"`
   }
@@ -191,12 +195,24 @@ export class SealedInputRound implements InputRound {
       if (answer !== undefined) answers.set(key, answer.json)
       return answer
     }
-    const fromRequest = () => isObject(inputResponses) && Object.hasOwn(inputResponses, key)
-      ? applyTo(question.read(inputResponses[key]), keep)
-      : undefined
+    const fromRequest = () => {
+      if (!isObject(inputResponses) || !Object.hasOwn(inputResponses, key)) return undefined
+      const response = inputResponses[key]
+      if (this.#isTakenOver(question, response)) return undefined
+      return applyTo(question.read(response), keep)
+    }
     return earlier === undefined
       ? fromRequest()
       : applyTo(question.read(JSON.parse(earlier)), (answer) => answer ?? fromRequest())
+  }
+
+  /** Whether the model of the client passes on the question, because nobody has seen it. */
+  #isTakenOver (question: Question, response: unknown): boolean {
+    const { now = clock.now } = this.#options
+    const elapsedMs = this.#askedAt === undefined ? Infinity : now() - this.#askedAt
+    const isTakenOver = this.#request.relay?.takeOver(question, response, elapsedMs) === true
+    if (isTakenOver) this.#isRelayed = true
+    return isTakenOver
   }
 
   async #once (key: string, fn: () => unknown): Promise<unknown> {

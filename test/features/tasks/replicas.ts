@@ -167,6 +167,7 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
       log,
       maxPerOwner,
       graceMs: 1000,
+      readingMs: 1000,
       waitMs: 25_000,
       leaseMs: LEASE_MS,
       now,

@@ -1,7 +1,9 @@
 // Runs a handler as a request does: once for each round.
 
 import type { ClientCapabilities } from '../../../src/platform/protocol/capabilities.ts'
-import type { InputRound, RoundBinding, RoundRequest } from '../../../src/request/questions/input-round.ts'
+import type {
+  InputRound, Relay, RoundBinding, RoundRequest
+} from '../../../src/request/questions/input-round.ts'
 import { InputRequired } from '../../../src/request/questions/round-state.ts'
 import {
   SealedInputRound, type SealedRoundOptions
@@ -29,6 +31,7 @@ export interface Sent {
   readonly requestState?: string | undefined
   readonly capabilities?: ClientCapabilities
   readonly binding?: RoundBinding
+  readonly relay?: Relay
 }
 
 /** The end of a round: the value or the error of the handler, and the questions for the client. */

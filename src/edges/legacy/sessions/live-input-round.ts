@@ -1,6 +1,7 @@
 // The input round of the legacy era. The handler keeps running while it waits: the service sends the client
 // a request on the call's own stream, and the client answers with a POST.
 
+import { clock } from '../../../base/time.ts'
 import type { AnswersOf, InputRequest } from '../../../platform/author/input-request.ts'
 import { ToolError } from '../../../platform/author/tool-error.ts'
 import {
@@ -87,7 +88,9 @@ export class LiveInputRound implements InputRound {
 
   async #ask (requests: { readonly [key: string]: InputRequest }): Promise<unknown> {
     const questions = readQuestions(requests, (key) => this.#asked.get(key)?.question)
-    if (this.#mustRelay(questions)) throw await this.#leave(questions)
+    if (this.#mustRelay(questions)) {
+      throw await this.#leave(questions.filter(([key]) => !this.#asked.has(key)))
+    }
     this.#checkAskable(questions)
     const answers = questions.map(([key, question]) => [key, this.#answerTo(key, question)] as const)
     // Waits for every answer before one may reject: otherwise a later rejection would be unhandled.
@@ -142,9 +145,8 @@ export class LiveInputRound implements InputRound {
   /** Ends the handler: it runs again once its client's model has brought the answers. */
   async #leave (questions: ReadonlyArray<readonly [string, Question]>): Promise<Error> {
     const { inputRequests } = this.#state
-    const open = questions.filter(([key]) => !this.#asked.has(key))
-    for (const [key, { json }] of open) inputRequests.set(key, json)
-    return await this.#state.toInputRequired(open.map(([key]) => key))
+    for (const [key, { json }] of questions) inputRequests.set(key, json)
+    return await this.#state.toInputRequired(questions.map(([key]) => key))
   }
 
   /** Throws before any question is sent. */
@@ -172,7 +174,11 @@ export class LiveInputRound implements InputRound {
     if (typeof request === 'string') throw new InputUnavailable(describeReason(request))
     if (requester === undefined) throw new TypeError('unreachable: the client was found askable')
     for (let asks = 0; asks < MAX_ASKS; asks++) {
-      const answer: Answer | undefined = await question.read(await this.#request(requester, request))
+      const askedAt = clock.monotonic()
+      const response = await this.#request(requester, request)
+      const isTakenOver = this.#relay?.takeOver(question, response, clock.monotonic() - askedAt) === true
+      if (isTakenOver) throw await this.#leave([[key, question]])
+      const answer: Answer | undefined = await question.read(response)
       if (answer === undefined) continue
       if (this.#relay !== undefined) this.#state.requestState.answers.set(key, answer.json)
       return answer.value

@@ -91,7 +91,9 @@ export class ContinuedCalls {
       )
     const isUpdate = Object.keys(responses).length > 0
     const current = isUpdate ? await access.update(request.principal, key.id, responses) : record
-    const repeated = request.envelope.clientCapabilities.elicitation === undefined
+    const isModel = record.client.isUnattended === true ||
+      request.envelope.clientCapabilities.elicitation === undefined
+    const repeated = isModel
       ? pairs.filter(isAnswered).map(([name, content]) => [name, { action: 'accept', content }] as const)
       : []
     const late = findLateAnswers(current, { ...responses, ...Object.fromEntries(repeated) })

@@ -28,6 +28,8 @@ export interface FirstRunOptions {
   readonly takesTasks: boolean
   /** What the client is asked though it has not declared it. */
   readonly relayed: ClientCapabilities | undefined
+  /** Whether the client has nobody whom it could ask. */
+  readonly isUnattended?: true | undefined
 }
 
 interface FirstRecordDependencies extends Pick<TransitionDependencies, 'records' | 'leaseMs'> {
@@ -89,8 +91,8 @@ export async function storeFirst (
 /** @param now by the clock of the store. @param progress the latest so far. */
 export function toFirstRecord (
   { requestId, principal, caller, revision, envelope, observed }: RequestContext,
-  { tool: { key, scopes }, rule, args, relayed }: FirstRunOptions, { members }: Pick<TaskJournal, 'members'>,
-  now: number, progress: Progress | undefined
+  { tool: { key, scopes }, rule, args, relayed, isUnattended }: FirstRunOptions,
+  { members }: Pick<TaskJournal, 'members'>, now: number, progress: Progress | undefined
 ): TaskRecord {
   const { ttlMs, keepResultMs, mayRerun, undo, fingerprint } = rule
   return {
@@ -99,7 +101,9 @@ export function toFirstRecord (
     args,
     principal: toKeptPrincipal(principal),
     network: networkOf(caller),
-    client: { revision, capabilities: envelope.clientCapabilities, info: envelope.clientInfo },
+    client: {
+      revision, capabilities: envelope.clientCapabilities, info: envelope.clientInfo, isUnattended
+    },
     relayed,
     requestId,
     traceId: observed.traceId,

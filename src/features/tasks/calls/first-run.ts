@@ -22,6 +22,8 @@ import { TaskRun, type TaskRunDependencies } from '../runs/run.ts'
 export interface TaskStartDependencies extends TaskRunDependencies {
   /** How long a handler may take before its call becomes a task, in milliseconds. */
   readonly graceMs: number
+  /** The time in which nobody reads a question, in milliseconds. */
+  readonly readingMs: number
   readonly waiters: CallWaiters
   /** Absent: tasks keep no tokens for upstreams. */
   readonly upstreamTokens?: UpstreamTokens

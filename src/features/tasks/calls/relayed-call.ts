@@ -5,7 +5,9 @@ import type { ClientCapabilities } from '../../../platform/protocol/capabilities
 import { tooManyQuestions } from '../../../platform/protocol/errors.ts'
 import type { RequestContext } from '../../../request/pipeline/request-context.ts'
 import type { RelayStart, StartingCall } from '../../../request/pipeline/seams.ts'
+import { isObject } from '../../../platform/protocol/json-rpc.ts'
 import type { RequestState } from '../../../request/questions/input-round.ts'
+import type { Question } from '../../../request/questions/question.ts'
 import { TaskJournal } from '../journal/journal.ts'
 import { MAX_QUESTIONS } from '../machine/questions.ts'
 import { TaskTaken } from '../records/records.ts'
@@ -35,7 +37,7 @@ class RelayedCall implements RelayStart {
   readonly #dependencies: TaskStartDependencies
   readonly #request: RequestContext
   readonly #call: StartingCall
-  readonly #options: FirstRunOptions
+  #options: FirstRunOptions
 
   constructor (
     dependencies: TaskStartDependencies, request: RequestContext, call: StartingCall, options: FirstRunOptions
@@ -47,6 +49,16 @@ class RelayedCall implements RelayStart {
   }
 
   get capabilities (): ClientCapabilities { return this.#options.relayed ?? {} }
+
+  takeOver ({ requiredCapabilities }: Question, response: unknown, elapsedMs: number): boolean {
+    const { rule: { relaysQuestions } } = this.#options
+    const wasQuick = elapsedMs >= 0 && elapsedMs < this.#dependencies.readingMs
+    const isCancelled = isObject(response) && response.action === 'cancel'
+    const isForUser = requiredCapabilities.elicitation !== undefined
+    const isUnattended = relaysQuestions && wasQuick && isCancelled && isForUser
+    if (isUnattended) this.#options = { ...this.#options, isUnattended }
+    return isUnattended
+  }
 
   /** Looks up the name before the handler, whose effects come before the record. */
   findEarlier (): Promise<string | undefined> | undefined {

@@ -36,15 +36,17 @@ interface PartedQuestions { readonly requests: NamedRequests, readonly relayed: 
 /** @param round that of the request, which knows what its revision can ask. */
 export function partQuestions (
   { view, envelope }: Pick<RequestContext, 'view' | 'envelope'>, round: Pick<InputRound, 'mayAsk'>,
-  record: Pick<TaskRecord, 'questions' | 'tool'>
+  record: Pick<TaskRecord, 'questions' | 'tool' | 'client'>
 ): PartedQuestions {
   const relaysForms = view.tool(record.tool)?.task?.relaysQuestions === true
+  const isUnattended = record.client.isUnattended === true
   const requests: Array<readonly [string, InputRequest]> = []
   const relayed: CallQuestion[] = []
   for (const [name, { json }] of openQuestions(record)) {
     const request = toInputRequest(json)
     const { kind, params } = request
-    if (declares(envelope.clientCapabilities, request) && round.mayAsk?.(json) !== false) {
+    const isAskable = !isUnattended || kind === 'sample' || kind === 'roots'
+    if (isAskable && declares(envelope.clientCapabilities, request) && round.mayAsk?.(json) !== false) {
       requests.push([name, request])
     } else {
       const way = kind === 'url' ? 'link' : kind === 'form' && relaysForms ? 'form' : 'none'

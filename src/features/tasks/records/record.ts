@@ -38,6 +38,8 @@ export interface TaskOrigin {
     readonly revision: string
     readonly capabilities: ClientCapabilities
     readonly info?: Implementation | undefined
+    /** Whether nobody is there whom the client could ask, though it declares that. */
+    readonly isUnattended?: true | undefined
   }
   /** What the client is asked though it has not declared it: its model passes the questions on. */
   readonly relayed?: ClientCapabilities | undefined

@@ -1,0 +1,187 @@
+// Hosts that declare elicitation, and have nobody whom they could ask: they cancel a question at once.
+
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { AppOptions } from '../../src/app/app.ts'
+import { elicit } from '../../src/platform/author/input-request.ts'
+import type { InputRound } from '../../src/request/questions/input-round.ts'
+import { buildApp, listen } from '../helpers/app.ts'
+import { send, type Message } from '../helpers/request.ts'
+import { openSession, type SessionClient, type SessionReply } from '../helpers/session.ts'
+import { createRounds, runRound } from '../request/questions/rounds.ts'
+import { callOf, textOf } from './plain-client.ts'
+
+const FILES = {
+  'tools/all.ts': `
+    import { defineTool, elicit } from 'trivet'
+    const define = (name, run, options = {}) => defineTool({ name, description: 'A tool.', ...options, run })
+    const schema = { type: 'object', properties: { size: { type: 'string', enum: ['S', 'L'] } } }
+    const form = elicit.form({ message: 'Which?', schema })
+    const link = elicit.url({ message: 'Pay', url: 'https://pay.example/1' })
+    const ask = async (_, ctx) => {
+      const { size } = await ctx.ask({ size: form })
+      return size.action + ' ' + (size.content?.size ?? 'nothing')
+    }
+    globalThis.unattendedOrders = 0
+    const two = async (_, ctx) => {
+      const { size } = await ctx.ask({ size: form })
+      const order = await ctx.once('order', () => ++globalThis.unattendedOrders)
+      const { pay } = await ctx.ask({ pay: link })
+      return [size.action, order, pay.action].join(' ')
+    }
+    export default [
+      define('asks', ask, { relayQuestions: true }),
+      define('two', two, { relayQuestions: true }),
+      define('both', async (_, ctx) => {
+        const { size, pay } = await ctx.ask({ size: form, pay: link })
+        return size.action + ' ' + pay.action
+      }, { relayQuestions: true }),
+      define('links', ask, { relayQuestions: 'links' }),
+      define('silent', ask, { relayQuestions: false })
+    ]`
+}
+const FORM = elicit.form({
+  message: 'Which?', schema: { type: 'object', properties: { size: { type: 'string' } } }
+})
+const CANCEL = { action: 'cancel' }
+const DECLINE = { action: 'decline' }
+const ACCEPT = { action: 'accept', content: { size: 'S' } }
+const SIZE = { size: { size: 'L' } }
+const CAPABILITIES = { elicitation: { form: {}, url: {} } }
+
+interface Host {
+  /** Calls a tool, and answers each question as told: at once, or after some time. */
+  call (name: string, answers: { readonly [key: string]: object }, afterMs?: number): Promise<Message>
+  continue (call: string, args: object): Promise<Message>
+}
+
+/** A host of today, in the process. It gives up after five rounds. */
+async function openModern (t: Test, options: AppOptions = {}): Promise<Host> {
+  const app = await buildApp(t, FILES, options)
+  const request = async (params: { readonly [key: string]: unknown }) => {
+    const meta = { 'io.modelcontextprotocol/clientCapabilities': CAPABILITIES }
+    const { response } = await send(app, { method: 'tools/call', params, meta })
+    return response.result ?? response.error
+  }
+  return {
+    async call (name, answers, afterMs = 0) {
+      let result = await request({ name })
+      for (let round = 0; round < 5 && result.resultType === 'input_required'; round++) {
+        await pause(afterMs)
+        const { inputRequests, requestState } = result
+        const keys = Object.keys(inputRequests)
+        const inputResponses = Object.fromEntries(keys.map((key) => [key, answers[key]]))
+        result = await request({ name, inputResponses, requestState })
+      }
+      return result
+    },
+    continue: async (call, args) => await request({ name: 'continue_call', arguments: { call, ...args } })
+  }
+}
+
+/** A host with a session. */
+async function openLegacy (t: Test, options: AppOptions = {}): Promise<Host> {
+  const session = await openSession(t, await listen(await buildApp(t, FILES, options)), {
+    capabilities: CAPABILITIES
+  })
+  const answerAll = async (
+    reply: SessionReply, answers: { readonly [key: string]: object }, afterMs: number
+  ) => {
+    for (;;) {
+      const message = await reply.next()
+      if (message.method === undefined) return message.result
+      if (message.method !== 'elicitation/create') continue
+      await pause(afterMs)
+      await session.answer(message.id, answers[message.params.mode === 'url' ? 'pay' : 'size'])
+    }
+  }
+  return {
+    async call (name, answers, afterMs = 0) {
+      return await answerAll(await session.startCall(name), answers, afterMs)
+    },
+    continue: async (call, args) => await continueIn(session, call, args)
+  }
+}
+
+async function continueIn (session: SessionClient, call: string, args: object): Promise<Message> {
+  const { messages, result } = await session.call('continue_call', { call, ...args })
+  if (messages.length > 1) throw new Error(`the client was asked: ${JSON.stringify(messages)}`)
+  return result
+}
+
+for (const [era, open] of [['today', openModern], ['earlier revisions', openLegacy]] as const) {
+  t.test(`with a host of ${era}`, async (t) => {
+    const host = await open(t)
+
+    t.test('a form that is cancelled at once goes to the model, once (224, 235)', async (t) => {
+      const asked = await host.call('asks', { size: CANCEL })
+      t.match(textOf(asked), 'asks asks the user. Ask the user yourself')
+      t.equal(textOf(await host.continue(callOf(asked), { answers: SIZE })), 'accept L')
+      const declined = await host.call('asks', { size: CANCEL })
+      t.equal(textOf(await host.continue(callOf(declined), { decline: true })), 'decline nothing')
+    })
+
+    t.test('later questions of the call go to the model too, and its work is done once (211)', async (t) => {
+      Reflect.set(globalThis, 'unattendedOrders', 0)
+      const asked = await host.call('two', { size: CANCEL, pay: ACCEPT })
+      const then = await host.continue(callOf(asked), { answers: SIZE })
+      t.match(textOf(then), 'Show the user this link')
+      t.equal(textOf(await host.continue(callOf(then), { answers: { pay: {} } })), 'accept 1 accept')
+    })
+
+    t.test('an answer beside it is kept (211)', async (t) => {
+      const asked = await host.call('both', { size: CANCEL, pay: { action: 'accept' } })
+      t.notMatch(textOf(asked), 'https://pay.example')
+      t.equal(textOf(await host.continue(callOf(asked), { answers: SIZE })), 'accept accept')
+    })
+
+    t.test('a decline and an answer stay what they are, however quick (224)', async (t) => {
+      t.equal(textOf(await host.call('asks', { size: DECLINE })), 'decline nothing')
+      t.equal(textOf(await host.call('asks', { size: ACCEPT })), 'accept S')
+    })
+
+    t.test('a person who cancels is heard (224)', async (t) => {
+      t.equal(textOf(await host.call('asks', { size: CANCEL }, 1100)), 'cancel nothing')
+    })
+
+    t.test('a tool that relays no forms gets the cancel (224)', async (t) => {
+      for (const name of ['links', 'silent']) {
+        t.equal(textOf(await host.call(name, { size: CANCEL })), 'cancel nothing', name)
+      }
+    })
+  })
+}
+
+t.test('a replica whose clock is wrong takes nobody for absent (224)', async (t) => {
+  const taken: number[] = []
+  const now = Date.now()
+  const relay = {
+    capabilities: { elicitation: { form: {} } },
+    takeOver (_: unknown, __: unknown, elapsedMs: number) {
+      taken.push(elapsedMs)
+      return false
+    },
+    keep: async () => ''
+  }
+  const handler = async (round: InputRound) => await round.ask({ size: FORM })
+  const { pending } = await runRound(createRounds({ now: () => now }), handler, { relay })
+  for (const [offMs, times] of [[-90_000, [-90_000]], [90_000, [90_000]], [300, [300]]] as const) {
+    taken.length = 0
+    const rounds = createRounds({ now: () => now + offMs })
+    const { value } = await runRound(rounds, handler, {
+      relay, inputResponses: { size: CANCEL }, requestState: pending?.requestState
+    })
+    t.strictSame([value, taken], [{ size: CANCEL }, times])
+  }
+  // A state that an earlier release has sealed, or none, says no time.
+  taken.length = 0
+  await runRound(createRounds(), handler, { relay, inputResponses: { size: CANCEL } })
+  t.strictSame(taken, [Infinity])
+})
+
+t.test('the time of a person is that of the service, which tests may set (224)', async (t) => {
+  for (const open of [openModern, openLegacy]) {
+    const host = await open(t, { constants: { readingMs: 0 } })
+    t.equal(textOf(await host.call('asks', { size: CANCEL })), 'cancel nothing')
+  }
+})
