@@ -184,17 +184,25 @@ export class Loader {
   }
 
   async #readCommonJs (url: string, file: string): Promise<SyntheticModule> {
-    const { resolver, host, onImport } = this.#dependencies
+    const { resolver, host, onImport, provided } = this.#dependencies
     const isOwn = (path: string) => resolver.isOwn(pathToFileURL(path).href)
-    if (!this.#hasCommonJs) forgetCommonJs(isOwn)
-    this.#hasCommonJs = true
     const names = await commonJsNames(file)
+    const services = new Map(await Promise.all(Object.keys(provided).map(
+      async (specifier) => [specifier, await this.find({ specifier, attributes: {} }, url)] as const
+    )))
+    const serviceFor = (path: string, specifier: string) => isOwn(path) ? services.get(specifier) : undefined
     const evaluate = () => {
-      const values = evaluateCommonJs(file, names)
+      if (!this.#hasCommonJs) forgetCommonJs(isOwn)
+      this.#hasCommonJs = true
+      const values = evaluateCommonJs(file, names, {
+        now: (path, specifier) => serviceFor(path, specifier)?.namespaceFor(module),
+        later: (path, specifier) => serviceFor(path, specifier)?.namespace
+      })
       for (const path of loadedCommonJs(isOwn)) onImport?.(path)
       return values
     }
-    return new SyntheticModule(url, file, names, evaluate, host)
+    const module: SyntheticModule = new SyntheticModule(url, file, names, evaluate, host)
+    return module
   }
 }
 

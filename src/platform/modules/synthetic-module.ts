@@ -2,10 +2,11 @@
 // CommonJS. Each graph first removes these files from Node's registry, so that edited files run again.
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import Module, { createRequire } from 'node:module'
 import { initSync, parse } from 'cjs-module-lexer'
 import type { Getter } from './compiled-module.ts'
 import { ModuleRecord, type Resolution } from './module-record.ts'
+import type { Namespace } from './namespace.ts'
 import type { ModuleHost } from './source-module.ts'
 
 export class SyntheticModule extends ModuleRecord {
@@ -13,11 +14,12 @@ export class SyntheticModule extends ModuleRecord {
   readonly file: string
   readonly #values: Map<string, unknown>
   readonly #evaluate: () => ReadonlyMap<string, unknown>
-  readonly #host: Pick<ModuleHost, 'noteError'>
+  readonly #host: Pick<ModuleHost, 'noteError' | 'isLoading'>
+  override readonly registered: unknown[] = []
 
   constructor (
     url: string, file: string, names: Iterable<string>, evaluate: () => ReadonlyMap<string, unknown>,
-    host: Pick<ModuleHost, 'noteError'>
+    host: Pick<ModuleHost, 'noteError' | 'isLoading'>
   ) {
     super()
     this.url = url
@@ -34,6 +36,10 @@ export class SyntheticModule extends ModuleRecord {
       this.#host.noteError(error, this.file)
       throw error
     }
+  }
+
+  override register (value: unknown): void {
+    if (this.#host.isLoading) this.registered.push(value)
   }
 
   override exportedNames (): Set<string> {
@@ -69,13 +75,41 @@ function writtenNames (file: string, visited: Set<string>): string[] {
   return [...exports, ...reexports.flatMap((specifier) => writtenNames(require.resolve(specifier), visited))]
 }
 
-export function evaluateCommonJs (file: string, names: Iterable<string>): Map<string, unknown> {
-  const exported: unknown = createRequire(file)(file)
+/** Finds the module of the service that a file requires. `undefined`: Node finds it. */
+type Provide = (file: string, specifier: string) => Namespace | undefined
+
+/** What a file that is being evaluated may require of the service, and a file that is evaluated already. */
+export interface Provided { readonly now: Provide, readonly later: Provide }
+
+let provide: Provide | undefined
+
+/** Node 20 has no hook for `require`. All files but those of a catalog get what Node finds. */
+function extendRequire (): void {
+  const requireOfNode: (this: NodeJS.Module, specifier: string) => unknown = Module.prototype.require
+  Module.prototype.require = function (this: NodeJS.Module, specifier: string): unknown {
+    return provide?.(this.filename, specifier) ?? requireOfNode.call(this, specifier)
+  }
+}
+
+export function evaluateCommonJs (
+  file: string, names: Iterable<string>, provided: Provided
+): Map<string, unknown> {
+  const exported = requireWith(file, provided)
   const hasMembers = (typeof exported === 'object' && exported !== null) || typeof exported === 'function'
   return new Map([...names].map((name) => {
     if (name === 'default' || name === WHOLE) return [name, exported]
     return [name, hasMembers && Object.hasOwn(exported, name) ? Reflect.get(exported, name) : undefined]
   }))
+}
+
+function requireWith (file: string, { now, later }: Provided): unknown {
+  if (provide === undefined) extendRequire()
+  provide = now
+  try {
+    return createRequire(file)(file)
+  } finally {
+    provide = later
+  }
 }
 
 /** The files in Node's registry. */
