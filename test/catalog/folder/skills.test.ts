@@ -217,7 +217,6 @@ t.test('breaks of a rule leave a skill out, and name file and rule', async (t) =
     ['a license that is no text', skill(main('a', 'license: [MIT]\n')), '', /license: must be string/],
     ['tools that are no texts', skill(main('a', 'allowed-tools: { a: b }\n')), '', /allowed-tools/],
     ['metadata with a number', metadata('version: 1.0'), '', /metadata.version: must be string, got 1/],
-    ['a key of the protocol', metadata('io.modelcontextprotocol/x: y'), 'metadata.io.modelcontextprotocol/x', /own/],
     ['what JSON does not have', skill(main('a', 'limit: .inf\n')), '', /JSON does not have/],
     ['long front matter', skill(main('a', `x: ${'y'.repeat(65_536)}\n`)), '', /65536 characters/],
     ['no UTF-8', { 'skills/a/SKILL.md': Uint8Array.from([0x2d, 0xff]) }, '', /UTF-8/],
@@ -311,6 +310,16 @@ t.test('a skill that is left out keeps nothing else from loading', async (t) => 
     { file: 'skills/a/SKILL.md' }, { file: 'skills/outer/inner/deep/SKILL.md', place: 'line 2' },
     { file: 'prompts/p.md' }
   ], 'a catalog that does not load reports them too')
+})
+
+t.test('a reserved key of metadata is sent as it is, and named by advice', async (t) => {
+  const metadata = { 'io.modelcontextprotocol/x': 'y', own: 'z' }
+  const text = main('a', `metadata: ${JSON.stringify(metadata)}\n`)
+  const { contents } = await readCatalog(await writeCatalog(t, { 'skills/a/SKILL.md': text }))
+  t.match(contents.skills, [{ definition: { frontmatter: { metadata } } }])
+  t.strictSame(contents.foreignKeys, [
+    { file: 'skills/a/SKILL.md', keys: ['metadata.io.modelcontextprotocol/x'] }
+  ])
 })
 
 t.test('replicas leave out the same skills, and have the same digest', async (t) => {

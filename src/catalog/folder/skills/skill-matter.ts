@@ -50,7 +50,7 @@ export interface SkillAccess { readonly scopes: readonly string[], readonly when
 export interface SkillMatter {
   /** All of it, as JSON has it. */
   readonly frontmatter: Skill['frontmatter']
-  /** The fields that Agent Skills does not have. */
+  /** The fields that Agent Skills does not have, and the reserved keys of `metadata`. */
   readonly foreignKeys: readonly string[]
   /** `undefined` if the front matter says nothing of access. */
   readonly access: SkillAccess | undefined
@@ -91,11 +91,17 @@ export function readSkillMatter (
   }
   findMisplaced(frontmatter, tell)
   if (problems > 0) return undefined
-  const { [SCOPES_KEY]: scopes, [WHEN_MISSING_KEY]: whenMissing } = frontmatter.metadata ?? {}
+  const { metadata = {} } = frontmatter
+  const { [SCOPES_KEY]: scopes, [WHEN_MISSING_KEY]: whenMissing } = metadata
   const access = scopes === undefined
     ? undefined
     : { scopes: scopes.split(' '), ...(whenMissing !== undefined && { whenMissing }) }
-  const foreignKeys = Object.keys(frontmatter).filter((key) => !Object.hasOwn(fields, key))
+  // The specification wants keys of its prefix ignored where they are not known. This one knows none.
+  const reserved = Object.keys(metadata).filter((key) => key.startsWith(RESERVED_METADATA_PREFIX))
+  const foreignKeys = [
+    ...Object.keys(frontmatter).filter((key) => !Object.hasOwn(fields, key)),
+    ...reserved.map((key) => `metadata.${key}`)
+  ]
   return { frontmatter, foreignKeys, access }
 }
 
@@ -108,11 +114,8 @@ function findMisplaced (
     if (Object.hasOwn(metadata, key)) report(`metadata.${key}`, `does nothing; write trivet/${key}`)
   }
   for (const key of Object.keys(metadata)) {
-    const place = `metadata.${key}`
-    if (key.startsWith(RESERVED_METADATA_PREFIX)) {
-      report(place, `${RESERVED_METADATA_PREFIX} begins only keys of the protocol; use a name of your own`)
-    } else if (/^trivet\b/i.test(key) && !Object.hasOwn(settings, key)) {
-      report(place, `is not known here; the settings are ${Object.keys(settings).join(' and ')}`)
+    if (/^trivet\b/i.test(key) && !Object.hasOwn(settings, key)) {
+      report(`metadata.${key}`, `is not known here; the settings are ${Object.keys(settings).join(' and ')}`)
     }
   }
 }
