@@ -14,7 +14,7 @@ import type { FileModule, ReusableModules } from './reusable-modules.ts'
 import { SourceModule, type ModuleHost } from './source-module.ts'
 import { loadError, withPlace, type SourcePlace } from './syntax.ts'
 import {
-  commonJsNames, evaluateCommonJs, forgetCommonJs, loadedCommonJs, SyntheticModule
+  commonJsNames, evaluateCommonJs, forgetCommonJs, isCommonJs, loadedCommonJs, SyntheticModule
 } from './synthetic-module.ts'
 import { yieldToRequests } from '../../base/turns.ts'
 
@@ -179,7 +179,12 @@ export class Loader {
     switch (extname(file)) {
       case '.json': return new SyntheticModule(url, file, ['default'], readJson(file), host)
       case '.cjs': return await this.#readCommonJs(url, file)
-      default: return new SourceModule(url, file, await compiled.read(file), host)
+      default: {
+        const module = await compiled.read(file)
+        return isCommonJs(file, module)
+          ? await this.#readCommonJs(url, file)
+          : new SourceModule(url, file, module, host)
+      }
     }
   }
 

@@ -3,8 +3,9 @@
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import Module, { createRequire } from 'node:module'
+import { dirname, extname, join } from 'node:path'
 import { initSync, parse } from 'cjs-module-lexer'
-import type { Getter } from './compiled-module.ts'
+import type { CompiledModule, Getter } from './compiled-module.ts'
 import { ModuleRecord, type Resolution } from './module-record.ts'
 import type { Namespace } from './namespace.ts'
 import type { ModuleHost } from './source-module.ts'
@@ -53,6 +54,21 @@ export class SyntheticModule extends ModuleRecord {
   override getterOf (name: string): Getter {
     return () => this.#values.get(name)
   }
+}
+
+/** Whether a file is CommonJS to Node: a .js file without the syntax of modules, in a package of no type. */
+export function isCommonJs (file: string, compiled: CompiledModule): boolean {
+  const { requests, localExports, indirectExports, isAsync, usesMeta } = compiled
+  return extname(file) === '.js' && requests.length + localExports.size + indirectExports.size === 0 &&
+    !isAsync && !usesMeta && packageTypeOf(dirname(file)) !== 'module'
+}
+
+/** The `type` in the nearest package.json. */
+function packageTypeOf (folder: string): unknown {
+  const file = join(folder, 'package.json')
+  if (!existsSync(file)) return folder === dirname(folder) ? undefined : packageTypeOf(dirname(folder))
+  const { type }: { readonly type?: unknown } = JSON.parse(readFileSync(file, 'utf8'))
+  return type
 }
 
 /** Later versions of Node add an export of this name to the namespace of a CommonJS module. */

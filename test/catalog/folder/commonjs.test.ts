@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { buildApp } from '../../helpers/app.ts'
-import { writeInPlace, writeCatalog, type Files } from '../../helpers/catalog-folder.ts'
+import { toolModule, writeInPlace, writeCatalog, type Files } from '../../helpers/catalog-folder.ts'
 import { until } from '../../helpers/deadline.ts'
 import { problemsOf } from '../../helpers/load-catalog.ts'
 import { send, type Message } from '../../helpers/request.ts'
@@ -64,6 +64,28 @@ t.test('a changed .cjs file is loaded again, with what it requires', async (t) =
   await until(isChanged, 'the changed file', 20_000)
   t.match(await callOf(app, 'two'), { content: [{ text: 'changed' }] })
   t.match(await callOf(app, 'three', { id: 'new' }), { content: [{ text: /^nt_/ }] })
+})
+
+t.test('a .js file is CommonJS as in Node: without the syntax of modules, in a package of no type', async (t) => {
+  const common = {
+    'tools/a.js': `const { defineTool } = require('trivet')
+      const text = require('../lib/b.js')
+      module.exports = defineTool({ name: 'a', run: () => text })`,
+    'lib/b.js': "module.exports = 'b'"
+  }
+  for (const type of [undefined, '{}', '{ "type": "commonjs" }']) {
+    const files = type === undefined ? common : { ...common, 'package.json': type }
+    const app = await buildApp(t, files)
+    t.match(await callOf(app, 'a'), { content: [{ text: 'b' }] }, String(type))
+  }
+  t.match(await problemsOf(t, { ...common, 'package.json': '{ "type": "module" }' }), [
+    { file: 'tools/a.js', place: 'line 1', rule: /^require is not defined/ }
+  ])
+  const module = toolModule('m').replace('"ok"', 'String(typeof module)')
+  const others = { 'tools/m.js': module, 'tools/n.js': `import './m.js'\n${toolModule('n')}` }
+  const app = await buildApp(t, { ...common, ...others })
+  t.match(await callOf(app, 'm'), { content: [{ text: 'undefined' }] }, 'beside modules')
+  t.match(await callOf(app, 'a'), { content: [{ text: 'b' }] })
 })
 
 t.test('what is not of the service comes from Node', async (t) => {
