@@ -54,6 +54,8 @@ export class ObservedRequest implements Observed {
   readonly isBegun = true
   /** Set when the output of a tool is known. */
   isToolError = false
+  /** Set when the arguments are accepted. */
+  isRepaired = false
   /** Set when the answer is known. */
   special: SpecialAnswer | undefined
   /** Set when the primitive is found. */
