@@ -39,7 +39,7 @@ const ROOMS = {
   'catalog/hosts': [],
   'catalog/compiled': ['catalog/hosts'],
   'catalog/folder': ['catalog/compiled'],
-  'catalog/advice': ['catalog/compiled'],
+  'catalog/advice': ['catalog/compiled', 'catalog/hosts'],
   'catalog/contracts': ['catalog/compiled', 'catalog/hosts'],
   'request/questions': [],
   'request/pipeline': ['request/questions'],

@@ -1,7 +1,9 @@
-// The table of docs/hosts.md: what a service answers to each kind of host. The test writes it.
+// The tables of docs/hosts.md: what a service answers to each kind of host, and the habits of hosts. The test
+// writes them.
 
 import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
+import { DRIVEN, HOST_HABITS, HOSTS as DRIVEN_HOSTS, nameHosts } from '../../src/catalog/hosts/host-table.ts'
 import { buildApp, listen } from '../helpers/app.ts'
 import type { Message } from '../helpers/request.ts'
 import { openSession } from '../helpers/session.ts'
@@ -59,8 +61,21 @@ export async function toHostsTable (t: Test): Promise<string> {
     const row = await readRow(await openCall(t, urlOn, capabilities), await openCall(t, urlOff, capabilities))
     rows.push([`${kind}, earlier revisions`, ...row])
   }
-  const headings = ['Host', ...SITUATIONS.map(([heading]) => heading)]
+  return toTable(['Host', ...SITUATIONS.map(([heading]) => heading)], rows)
+}
+
+function toTable (headings: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
   return [headings, headings.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('')
+}
+
+export function toVersionsTable (): string {
+  return toTable(['Host', 'Version'], Object.entries(DRIVEN_HOSTS))
+}
+
+export function toHabitsTable (): string {
+  return toTable(['Host', 'Habit', 'How it was seen'], HOST_HABITS.map((habit) => (
+    [nameHosts(habit), habit.habit, habit.seen ?? DRIVEN]
+  )))
 }
 
 async function readRow (on: Call, off: Call): Promise<string[]> {

@@ -1,18 +1,23 @@
-// The table of docs/hosts.md is what a service answers to each kind of host. `npm run hosts` writes it.
+// The tables of docs/hosts.md are what a service answers to each kind of host, and what hosts were seen to
+// do. `npm run hosts` writes them.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { toHostsTable } from './hosts-page.ts'
+import { toHabitsTable, toHostsTable, toVersionsTable } from './hosts-page.ts'
 import { ROOT } from './pages.ts'
 
 const file = join(ROOT, 'docs/hosts.md')
-const TABLE = /^\| Host \|.*\n(?:\|.*\n)+/m
+const tableOf = (heading: string) => new RegExp(`^\\| Host \\| ${heading} \\|.*\\n(?:\\|.*\\n)+`, 'm')
 
-t.test('docs/hosts.md has the table that the hosts of a test see', async (t) => {
-  const table = await toHostsTable(t)
+t.test('docs/hosts.md has the tables that the hosts of a test see, and that check has', async (t) => {
+  const tables = [
+    [tableOf('A short call'), await toHostsTable(t)], [tableOf('Version'), toVersionsTable()],
+    [tableOf('Habit'), toHabitsTable()]
+  ] as const
   const page = await readFile(file, 'utf8')
-  t.match(page, TABLE)
-  if (process.env.HOSTS_PAGE === 'write') await writeFile(file, page.replace(TABLE, () => table))
-  else t.equal(TABLE.exec(page)?.[0], table, 'npm run hosts writes it')
+  for (const [place] of tables) t.match(page, place)
+  const written = tables.reduce((text, [place, table]) => text.replace(place, () => table), page)
+  if (process.env.HOSTS_PAGE === 'write') await writeFile(file, written)
+  else t.equal(page, written, 'npm run hosts writes it')
 })

@@ -5,6 +5,7 @@ import type { Prompt, Tool } from '../../platform/protocol/primitives.ts'
 import type { CatalogContents, Located } from '../compiled/contents.ts'
 import type { Snapshot } from '../compiled/snapshot.ts'
 import { adviseOnCalls } from './calls.ts'
+import { PREFIX_LENGTH } from './hosts.ts'
 import { findAlike } from './likeness.ts'
 import type { CatalogAdvice, Advise, Listed } from './piece.ts'
 import { adviseOnResources } from './resources.ts'
@@ -13,8 +14,6 @@ import { adviseOnSchema } from './schemas.ts'
 /** The names that the APIs of the large model providers accept for tools. */
 const COMMON_NAME = /^[a-zA-Z0-9_-]+$/
 const MAX_NAME_LENGTH = 64
-/** Clients put the name of the server in front, as in `mcp__bookshop__search_books`. */
-const PREFIX_LENGTH = 16
 
 /** How many characters of JSON a token has, about. */
 const CHARACTERS_PER_TOKEN = 4

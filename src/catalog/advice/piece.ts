@@ -17,6 +17,7 @@ export const ADVICE = {
   unasked: 'a tool that asks, and does not say whether a model may pass its questions on',
   'tasks-only': 'a tool that refuses clients without tasks',
   'long-call': 'a time limit beyond what hosts wait, without a task',
+  hosts: 'what a host makes of a tool or of the instructions, with --hosts',
   'missing-setting': 'a setting that the service needs, and that is not set here'
 } as const
 

@@ -163,7 +163,7 @@ function pointerOf ({ $ref }: JsonSchema): string | undefined {
  * Changes each schema in the value of a keyword.
  * @param change gets the path of the part from the keyword on.
  */
-function mapSubschemas (
+export function mapSubschemas (
   keyword: string, value: unknown, change: (part: unknown, path: string) => unknown
 ): unknown {
   if (!APPLICATORS.has(keyword) && !DEFINITIONS.includes(keyword)) return value

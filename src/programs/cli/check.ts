@@ -7,6 +7,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import { Option } from 'commander'
 import { counted } from '../../base/words.ts'
 import { findAdvice } from '../../catalog/advice/find-advice.ts'
+import { findHostAdvice } from '../../catalog/advice/hosts.ts'
 import { ADVICE, ADVICE_NAMES, type CatalogAdvice } from '../../catalog/advice/piece.ts'
 import type { CompiledPrimitive } from '../../catalog/compiled/compiled-primitive.ts'
 import type { SettingFacts } from '../../catalog/compiled/definitions/compile-settings.ts'
@@ -57,6 +58,7 @@ interface CheckFlags {
   readonly format: Format
   readonly json?: true
   readonly ignore: readonly string[]
+  readonly hosts?: true
 }
 
 const HELP = `
@@ -74,9 +76,10 @@ export const checkCommand: AddCommand = (program, surroundings, finish) => {
     .option('--json', 'the same as --format json')
     .addOption(new Option('--ignore <advice...>', 'advice that is not wanted')
       .choices(ADVICE_NAMES).default([], 'none'))
+    .option('--hosts', 'say what hosts that people use make of each tool')
     .addHelpText('after', HELP)
-    .action(async (folder: string | undefined, { format, json, ignore }: CheckFlags) => {
-      const { problems, advice, ...facts } = await find(folder, surroundings)
+    .action(async (folder: string | undefined, { format, json, ignore, hosts }: CheckFlags) => {
+      const { problems, advice, ...facts } = await find(folder, surroundings, hosts)
       const shownAdvice = advice.filter(({ name }) => !ignore.includes(name))
       const findings = { problems, advice: shownAdvice, ...facts }
       const base = findBase(findCatalog(folder, surroundings))
@@ -85,11 +88,15 @@ export const checkCommand: AddCommand = (program, surroundings, finish) => {
     })
 }
 
-async function find (folder: string | undefined, surroundings: Surroundings): Promise<Findings> {
+async function find (
+  folder: string | undefined, surroundings: Surroundings, hosts = false
+): Promise<Findings> {
   try {
     const { contents, snapshot } = await loadCatalog(folder, surroundings)
     const { settings: { facts: settings } } = snapshot
-    const advice = findAdvice(contents, snapshot)
+    const advice = [
+      ...findAdvice(contents, snapshot), ...hosts ? findHostAdvice(contents, snapshot) : []
+    ]
     return { problems: contents.leftOut, advice, settings, upstreams: findUses(snapshot) }
   } catch (error) {
     if (!(error instanceof CatalogError)) throw error
