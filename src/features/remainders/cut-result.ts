@@ -31,7 +31,7 @@ export const NOTICE_BYTES = 600
 export function cutResult (json: string, maxBytes: number): Cut | undefined {
   const result: ParsedResult = JSON.parse(json)
   const bytes = maxBytes - NOTICE_BYTES
-  return result.structuredContent === undefined ? cutText(result, bytes) : cutRows(result, bytes)
+  return cutRows(result, bytes) ?? cutText(result, bytes)
 }
 
 function cutText (result: ParsedResult, maxBytes: number): Cut | undefined {
@@ -70,8 +70,9 @@ function cutRows (result: ParsedResult, maxBytes: number): Cut | undefined {
     bytes += Buffer.byteLength(line) + 1 + (copy === -1 ? 0 : bytesOf(toSafeJson(line)) - 1)
     return bytes > maxBytes
   })
-  if (end <= 0) return undefined
-  for (let index = 0; index < end; index++) items.push(values[index])
+  const isCut = end > 0
+  for (const value of isCut ? values.slice(0, end) : values) items.push(value)
+  if (!isCut) return undefined
   return {
     remainder: lines.slice(end).join('\n'),
     structuredContent,

@@ -3,7 +3,7 @@
 import { toDuration } from '../../base/words.ts'
 import type { CompiledTool } from '../../catalog/compiled/compiled-primitive.ts'
 import { LargeJson, type JsonText } from '../../catalog/compiled/results/large-json.ts'
-import { textResult } from '../../catalog/compiled/results/tool-result-json.ts'
+import { outputResult, textResult } from '../../catalog/compiled/results/tool-result-json.ts'
 import { isToolError } from '../../platform/author/tool-error.ts'
 import { isObject } from '../../platform/protocol/json-rpc.ts'
 import { accepted } from '../../platform/schema/check.ts'
@@ -84,7 +84,8 @@ export function createResultCutter (store: StateStore, now?: { readonly now?: ()
       const piece = cutAtLine(remainder, Math.max(maxBytes - frame, LEAST_PIECE))
       const end = Number(start) + piece.length
       const notice = end < text.length ? `There is more. ${toAdvice(id, end)}` : 'That is all of the result.'
-      return textResult(writer, piece, notice)
+      const content = [piece, notice].map((text) => ({ type: 'text', text }))
+      return await outputResult(writer, { content }, undefined)
     }
   }
 }

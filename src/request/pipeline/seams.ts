@@ -57,7 +57,7 @@ export interface ResultCutter {
     maxBytes: number
   ): JsonText | Promise<JsonText>
   /** Serves the service's own tool that reads on. @param args have passed the check of its schema. */
-  readMore (request: RequestContext, args: unknown): Promise<string>
+  readMore (request: RequestContext, args: unknown): Promise<JsonText>
 }
 
 /** Opens the round in which a request may ask its client. */

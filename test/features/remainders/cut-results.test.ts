@@ -58,6 +58,18 @@ t.test('rows of structured content are cut, and the schema still accepts them (1
   t.strictSame([...rows, ...others].map(({ id }) => id), Array.from({ length: 500 }, (_, id) => id))
 })
 
+t.test('a long text beside small structured content is cut', async (t) => {
+  const app = await buildApp(t, {
+    'tools/a.ts': toolModule('a', CUT, `() => ({
+      content: [{ type: 'text', text: 'word '.repeat(5000) }], structuredContent: { rows: [1, 2, 3] }
+    })`)
+  })
+  const { result, bytes } = await call(app, 'a', {})
+  t.ok(bytes <= MAX_BYTES)
+  t.strictSame(result.structuredContent, { rows: [1, 2, 3] })
+  t.equal(result.content[0].text + (await readAll(app, result)).pieces.join(''), 'word '.repeat(5000))
+})
+
 t.test('what cannot be cut is refused', async (t) => {
   const app = await buildApp(t, FILES)
   for (const [name, args] of [

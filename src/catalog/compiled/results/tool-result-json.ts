@@ -31,9 +31,9 @@ type ExplicitResult = Omit<ToolResultOptions, '_meta'> & { readonly _meta?: unkn
 
 type OnLoss = (problems: readonly string[]) => void
 
-/** Writes a result whose texts are for the model. */
-export function textResult (writer: ResultWriter, ...texts: readonly string[]): string {
-  return write(writer, { content: `[${texts.map((text) => textBlock(text)).join(',')}]` })
+/** Writes a result whose text is for the model. */
+export function textResult (writer: ResultWriter, text: string): string {
+  return write(writer, { content: `[${textBlock(text)}]` })
 }
 
 /** Writes a result with `isError`, whose text is for the model. */
