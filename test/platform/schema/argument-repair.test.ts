@@ -230,63 +230,60 @@ t.test('ends soon, whatever the schema and the value are', async (t) => {
   }
 })
 
-/** Schemas of a few levels, and values that they often accept. */
+/** Schemas and values of two levels, which often fit each other. */
 const types = fc.constantFrom('string', 'number', 'integer', 'boolean', 'null', 'array', 'object')
-const keys = fc.constantFrom('a', 'b', 'c')
-const scalars = fc.oneof(
-  fc.constantFrom('5', '[1]', 'true', '{"a":1}', 'null', 'x', '["1"]', '{"a":"1","b":null}'),
-  fc.integer({ max: 9 }), fc.boolean(), fc.constant(null)
+const keys = fc.constantFrom('a', 'b')
+const scalars = fc.constantFrom(
+  '5', '[1]', 'true', '{"a":1}', 'null', 'x', '["1"]', '{"a":"1","b":null}', 5, true, false, null
 )
-const { value: values } = fc.letrec<{ value: unknown }>((tie) => ({
-  value: fc.oneof({ depthSize: 'small' },
-    scalars, fc.array(tie('value'), { maxLength: 2 }), fc.dictionary(keys, tie('value'), { maxKeys: 3 }))
-}))
-const { schema: schemas } = fc.letrec<{ schema: object | boolean }>((tie) => {
-  const schema = tie('schema')
-  const branches = fc.array(schema, { minLength: 1, maxLength: 2 })
-  return {
-    schema: fc.oneof(
-      { depthSize: 'small' },
-      fc.constantFrom({ $ref: '#' }, { $ref: '#/$defs/part' }, {}, true),
-      fc.record({
-        type: fc.oneof(types, fc.uniqueArray(types, { minLength: 1, maxLength: 3 })),
-        properties: fc.dictionary(keys, schema, { maxKeys: 3 }),
-        required: fc.uniqueArray(keys, { maxLength: 1 }),
-        patternProperties: fc.dictionary(fc.constantFrom('^a', 'b'), schema, { maxKeys: 1 }),
-        additionalProperties: schema,
-        prefixItems: fc.array(schema, { minLength: 1, maxLength: 2 }),
-        items: schema,
-        anyOf: branches,
-        oneOf: branches,
-        allOf: branches,
-        not: schema,
-        if: schema,
-        then: schema,
-        else: schema,
-        enum: fc.uniqueArray(scalars, { minLength: 1, maxLength: 2 }),
-        const: scalars,
-        dependentSchemas: fc.dictionary(keys, schema, { maxKeys: 1 }),
-        unevaluatedProperties: schema,
-        propertyNames: schema
-      }, { requiredKeys: [] }))
-  }
-})
+const containers = (part: fc.Arbitrary<unknown>) => fc.oneof(
+  part, fc.array(part, { maxLength: 2 }), fc.dictionary(keys, part, { maxKeys: 2 })
+)
+const values = containers(containers(scalars))
+const around = (part: fc.Arbitrary<unknown>) => {
+  const branches = fc.array(part, { minLength: 1, maxLength: 2 })
+  return fc.oneof(
+    part,
+    fc.record({ type: types, enum: fc.uniqueArray(scalars, { minLength: 1 }) }, { requiredKeys: [] }),
+    fc.record({
+      type: fc.uniqueArray(types, { minLength: 1, maxLength: 3 }),
+      properties: fc.dictionary(keys, part, { maxKeys: 2 }),
+      required: fc.uniqueArray(keys, { maxLength: 1 }),
+      patternProperties: fc.dictionary(fc.constantFrom('^a', 'b'), part, { maxKeys: 1 }),
+      additionalProperties: part,
+      dependentSchemas: fc.dictionary(keys, part, { maxKeys: 1 }),
+      unevaluatedProperties: part
+    }, { requiredKeys: [] }),
+    fc.record({ prefixItems: branches, items: part, contains: part }, { requiredKeys: [] }),
+    fc.record({ anyOf: branches, oneOf: branches, allOf: branches, not: part }, { requiredKeys: [] }),
+    fc.record({ if: part, then: part, else: part }, { requiredKeys: ['if'] })
+  )
+}
+const leaves = fc.oneof(
+  fc.constantFrom({ $ref: '#' }, { $ref: '#/$defs/part' }, {}, true, false), fc.record({ type: types })
+)
+const schemas = around(around(leaves))
 
 t.test('never changes arguments that the schema accepts', async (t) => {
   const { compile } = createSchemaCompiler({ useDefaults: false })
   const counts = { accepted: 0, repaired: 0, helped: 0 }
-  fc.assert(fc.property(schemas, schemas, fc.dictionary(keys, values), (a, part, value) => {
-    const schema = { ...Object(a), type: 'object', $defs: { part } }
+  const calls = fc.array(fc.dictionary(keys, values, { maxKeys: 2 }), { minLength: 30, maxLength: 30 })
+  fc.assert(fc.property(schemas, schemas, calls, (a, part, all) => {
+    const schema = { type: 'object', properties: { a, b: part }, $defs: { part } }
     const check = compile(schema)
-    const repaired = createRepair({ schema, mayRepairBooleans: true, fixedPlaces: new Set() })(value)
-    if (check(value).ok) {
-      counts.accepted++
-      return repaired === undefined
+    const repairCall = createRepair({ schema, mayRepairBooleans: true, fixedPlaces: new Set() })
+    for (const value of all) {
+      const repaired = repairCall(value)
+      if (check(value).ok) {
+        counts.accepted++
+        if (repaired !== undefined) return false
+      } else if (repaired !== undefined) {
+        counts.repaired++
+        if (check(repaired.value).ok) counts.helped++
+      }
     }
-    if (repaired !== undefined) counts.repaired++
-    if (repaired !== undefined && check(repaired.value).ok) counts.helped++
     return true
-  }), { numRuns: 500 })
+  }), { numRuns: 200 })
   t.comment(JSON.stringify(counts))
-  for (const count of Object.values(counts)) t.ok(count > 50, 'the claim is tested')
+  for (const count of Object.values(counts)) t.ok(count > 5, 'the claim is tested')
 })

@@ -1,0 +1,99 @@
+// Calls whose arguments came as models send them.
+
+import t from 'tap'
+import { buildApp } from '../../helpers/app.ts'
+import { toolModule } from '../../helpers/catalog-folder.ts'
+import { createReadableLog } from '../../helpers/log.ts'
+import { send } from '../../helpers/request.ts'
+
+const call = (name: string, args: object) => ({ method: 'tools/call', params: { name, arguments: args } })
+
+const SCHEMA = `inputSchema: {
+  type: 'object',
+  properties: {
+    ids: { type: 'array', items: { type: 'integer' } }, count: { type: 'integer', maximum: 9, default: 1 },
+    force: { type: 'boolean' }, filter: { type: 'object', properties: { tag: { type: 'string' } } },
+    note: { type: 'string' }
+  },
+  additionalProperties: false
+}`
+const READ_ONLY = 'annotations: { readOnlyHint: true }'
+const ECHO = '(args) => ({ args })'
+
+async function callWith (t: Parameters<typeof buildApp>[0], args: object, options = '', yaml = '') {
+  const app = await buildApp(t, {
+    'tools/a.ts': toolModule('a', `${SCHEMA}${options === '' ? '' : `, ${options}`}`, ECHO),
+    ...yaml !== '' && { 'server.yaml': yaml }
+  })
+  const { response: { result } } = await send(app, call('a', args))
+  return result.structuredContent?.args ?? result.content[0].text
+}
+
+t.test('the handler gets repaired arguments (124)', async (t) => {
+  t.strictSame(
+    await callWith(t, { ids: '[1,"2"]', count: '5', filter: '{"tag":"5"}', note: null }),
+    { ids: [1, 2], count: 5, filter: { tag: '5' } }
+  )
+  t.strictSame(await callWith(t, { count: null, note: '5' }), { note: '5', count: 1 }, 'null, and a default')
+})
+
+t.test('booleans are repaired for tools that only read', async (t) => {
+  t.match(await callWith(t, { force: 'true' }), /force: must be boolean, got "true"/)
+  t.match(await callWith(t, { force: 'true' }, READ_ONLY), { force: true })
+})
+
+t.test('the problems are those of the repaired arguments (124, 126)', async (t) => {
+  const text = await callWith(t, { ids: '["x"]', count: '50', note: 5 })
+  t.strictSame(text.split('\n').toSorted(), [
+    '- count: must be <= 9, got 50', '- ids[0]: must be integer, got "x"', '- note: must be string, got 5',
+    'Invalid arguments for a:'
+  ])
+})
+
+t.test('strict arguments stay as they came: in server.yaml, and a tool wins', async (t) => {
+  t.match(await callWith(t, { count: '5' }, '', 'arguments: strict\n'), /count: must be integer, got "5"/)
+  t.match(await callWith(t, { count: '5' }, "arguments: 'strict'"), /count: must be integer, got "5"/)
+  t.match(await callWith(t, { count: '5' }, "arguments: 'repair'", 'arguments: strict\n'), { count: 5 })
+  t.match(await callWith(t, { count: '5' }, "arguments: 'strict'", 'arguments: repair\n'), /must be integer/)
+  await t.rejects(buildApp(t, { 'tools/a.ts': toolModule('a', "arguments: 'maybe'") }), /arguments.*must be one of/)
+  await t.rejects(
+    buildApp(t, { 'tools/a.ts': toolModule('a'), 'server.yaml': 'arguments: no\n' }), /arguments.*must be one of/
+  )
+})
+
+t.test('limits measure what came', async (t) => {
+  const limits = 'limits: { argumentDepth: 1, argumentBytes: 30 }'
+  t.match(await callWith(t, { ids: '[1]' }, limits), { ids: [1] })
+  t.match(await callWith(t, { ids: '[1,2,3,4,5,6,7,8,9,10]' }, limits), /30 bytes/)
+})
+
+t.test('the log tells the places at debug, and no value', async (t) => {
+  const { logger, lines } = createReadableLog('debug')
+  const app = await buildApp(t, { 'tools/a.ts': toolModule('a', SCHEMA, ECHO) }, { logger })
+  await send(app, call('a', { ids: '[123]', filter: '{"tag":null}' }))
+  await send(app, call('a', { ids: '["x"]' }))
+  const told = lines.filter(({ msg }) => msg === 'arguments repaired')
+  t.match(told, [{ tool: 'a', places: ['ids', 'filter', 'filter/tag'], level: 20 }])
+  t.equal(told.length, 1)
+  t.notMatch(JSON.stringify(told), /123/)
+})
+
+t.test('schemas of libraries: only what they refuse is repaired, and they check again', async (t) => {
+  const app = await buildApp(t, {
+    'tools/a.ts': `import { defineTool } from 'trivet'
+import * as z from '${import.meta.resolve('zod')}'
+export default defineTool({
+  name: 'a',
+  annotations: { readOnlyHint: true },
+  inputSchema: z.object({
+    ids: z.array(z.number()).max(2), own: z.coerce.boolean(), twice: z.preprocess((n) => n + n, z.string()),
+    note: z.string().optional()
+  }),
+  run: (args) => ({ args })
+})`
+  })
+  const { response } = await send(app, call('a', { ids: '["1",2]', own: 'false', twice: '5', note: null }))
+  t.strictSame(response.result.structuredContent, { args: { ids: [1, 2], own: true, twice: '55' } })
+  const refused = await send(app, call('a', { ids: '[1,2,3]', own: 'false', twice: '5' }))
+  t.match(refused.response.result, { isError: true, content: [{ text: /ids: Too big/ }] })
+})
