@@ -135,3 +135,10 @@ t.test('takes a few microseconds of CPU time for a request', async (t) => {
   t.comment(`${best.toFixed(2)} microseconds`)
   t.ok(best < 5, String(best))
 })
+
+t.test('counts calls whose arguments were repaired, and matched then', async (t) => {
+  const schema = "inputSchema: { type: 'object', properties: { n: { type: 'integer' } } }"
+  const { app, readMetrics } = await buildMetered(t, { 'tools/a.ts': toolModule('a', schema) })
+  for (const n of ['5', 5, '5.5', 'x']) await send(app, call('a', { n }))
+  t.strictSame(linesOf(await readMetrics(), 'trivet_repaired_calls_total'), ['trivet_repaired_calls_total 1'])
+})
