@@ -97,3 +97,87 @@ export default defineTool({
   const refused = await send(app, call('a', { ids: '[1,2,3]', own: 'false', twice: '5' }))
   t.match(refused.response.result, { isError: true, content: [{ text: /ids: Too big/ }] })
 })
+
+t.test('what a header mirrors is compared and checked as it came (37, 124)', async (t) => {
+  const app = await buildApp(t, {
+    'tools/a.ts': toolModule('a', `inputSchema: {
+    type: 'object',
+    properties: {
+      count: { type: 'integer', 'x-mcp-header': 'Count' }, other: { type: 'integer' },
+      target: { type: 'object', properties: { zone: { type: 'string', 'x-mcp-header': 'Zone' } } }
+    }
+  }`, ECHO)
+  })
+  const textOf = async (args: object, headers = {}) => {
+    const { response: { result } } = await send(app, { ...call('a', args), headers })
+    return result.content[0].text
+  }
+  t.match(await textOf({ count: '5', other: '5' }, { 'mcp-param-count': '5' }), /- count: must be integer, got "5"$/)
+  t.match(await textOf({ target: '{"zone":"x"}' }), /- target: must be object/)
+  t.match(await textOf({ count: null }), /- count: must be integer, got null/)
+})
+
+const ASKS = `import { defineTool, elicit } from 'trivet'
+const schema = { type: 'object', properties: { sure: { type: 'boolean' } } }
+export default defineTool({
+  name: 'asks', ${SCHEMA}, authorize: (_, { count }) => count === 5,
+  async run (args, ctx) {
+    const { ok } = await ctx.ask({ ok: elicit.form({ message: 'Sure?', schema }) })
+    return { args, ok }
+  }
+})`
+
+t.test('request state is bound to the repaired form, and people\'s answers stay as they are', async (t) => {
+  const app = await buildApp(t, { 'tools/asks.ts': ASKS })
+  const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } }
+  const ask = async (args: object, more: object = {}) => (await send(app, {
+    method: 'tools/call', params: { name: 'asks', arguments: args, ...more }, meta
+  })).response
+  const { result: { requestState } } = await ask({ count: '5' })
+  const answer = (content: object) => ({
+    ...requestState !== undefined && { requestState }, inputResponses: { ok: { action: 'accept', content } }
+  })
+  for (const count of ['5', 5]) {
+    const { result } = await ask({ count }, answer({ sure: true }))
+    t.match(result.structuredContent, { args: { count: 5 }, ok: { content: { sure: true } } })
+  }
+  t.notMatch(JSON.stringify(await ask({ count: '5' }, answer({ sure: 'true' }))), /"content":\{"sure":true\}/)
+  t.match((await ask({ count: '6' })).result.content[0].text, /not allowed/, 'authorize gets the repaired form')
+})
+
+t.test('a repeated call is the same in texts and in values', async (t) => {
+  const app = await buildApp(t, {
+    'tools/a.ts': toolModule(
+      'a', `${SCHEMA}, dedupe: true, annotations: { idempotentHint: true }`, '() => String(Math.random())'
+    )
+  })
+  const textOf = async (args: object) => {
+    const { response } = await send(app, { ...call('a', args), headers: { 'idempotency-key': 'k' } })
+    return response.result.content[0].text
+  }
+  const first = await textOf({ count: '5' })
+  t.equal(await textOf({ count: '5' }), first)
+  t.equal(await textOf({ count: 5, note: null }), first)
+  t.match(await textOf({ count: '6' }), /other arguments/)
+})
+
+t.test('a task keeps the repaired form, and continue_call is repaired too', async (t) => {
+  const run = `async (args, ctx) => {
+    await ctx.step('first', () => 1)
+    return { args, ok: await ctx.ask({ ok: elicit.form({ message: 'Sure?', schema }) }) }
+  }`
+  const app = await buildApp(t, {
+    'tools/a.ts': `import { elicit } from 'trivet'
+const schema = { type: 'object', properties: { sure: { type: 'boolean' } } }
+${toolModule('a', `${SCHEMA}, task: 'allowed', relayQuestions: true, onReplicaLoss: 'rerun'`, run)}`
+  })
+  const textOf = async (name: string, args: object) =>
+    (await send(app, call(name, args))).response.result.content[0].text
+  const asked = await textOf('a', { count: '5', note: null })
+  const [id = ''] = /task_[\w.-]+/.exec(asked) ?? []
+  const result = await textOf('continue_call', {
+    call: id, answers: '{"ok":{"sure":true}}', decline: null, cancel: null
+  })
+  t.match(result, /"count":5/)
+  t.match(result, /"sure":true/)
+})
