@@ -76,7 +76,9 @@ t.test('awaits an asynchronous check', async (t) => {
   const schema = z.object({ sku: z.string().refine(async (sku) => sku === 'known', 'is not sold here') })
   const check = toCheck(schema)
   t.same(await check({ sku: 'known' }), { ok: true, value: { sku: 'known' } })
-  t.same(await check({ sku: 'x' }), { ok: false, problems: ['sku: is not sold here'] })
+  t.same(await check({ sku: 'x' }), {
+    ok: false, problems: ['sku: is not sold here'], places: new Set(['sku'])
+  })
 })
 
 t.test('names the place inside lists and objects', async (t) => {
