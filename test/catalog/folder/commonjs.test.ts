@@ -66,7 +66,7 @@ t.test('a changed .cjs file is loaded again, with what it requires', async (t) =
   t.match(await callOf(app, 'three', { id: 'new' }), { content: [{ text: /^nt_/ }] })
 })
 
-t.test('a .js file is CommonJS as in Node: without the syntax of modules, in a package of no type', async (t) => {
+t.test('a .js file is CommonJS where it is to Node: without imports, in a package of no type', async (t) => {
   const common = {
     'tools/a.js': `const { defineTool } = require('trivet')
       const text = require('../lib/b.js')
