@@ -279,6 +279,13 @@ t.test('shows a part of thousands of pieces of advice', async (t) => {
   t.match(advice.at(-1), { file: '', message: /^1\d\d more pieces of advice: npx trivet check shows all$/ })
 })
 
+t.test('shows the problem of a skill that is left out', async (t) => {
+  const { readState } = await openConsole(t, { files: { 'skills/a/SKILL.md': 'No front matter.' } })
+  t.match((await readState()).catalog, {
+    failure: undefined, advice: [{ file: 'skills/a/SKILL.md', message: /^must begin with front matter/ }]
+  })
+})
+
 t.test('a service that checks tokens picks nobody', async (t) => {
   const catalog = await writeCatalog(t, { ...FILES, 'tokens.yaml': '' })
   const environment = { TRIVET_AUTH: 'tokens', TRIVET_AUTH_TOKENS: `${catalog}/tokens.yaml` }
