@@ -9,7 +9,7 @@ import { PREFIX_LENGTH } from './hosts.ts'
 import { findAlike } from './likeness.ts'
 import type { CatalogAdvice, Advise, Listed } from './piece.ts'
 import { adviseOnResources } from './resources.ts'
-import { adviseOnSchema } from './schemas.ts'
+import { adviseOnSchema, adviseOnTopUnion } from './schemas.ts'
 
 /** The names that the APIs of the large model providers accept for tools. */
 const COMMON_NAME = /^[a-zA-Z0-9_-]+$/
@@ -54,7 +54,11 @@ export function findAdvice (
   }
 
   const listedTools = listed<Tool>(tools, primitives.tools)
+  const decided = new Set(
+    tools.flatMap(({ definition: { name, flattenUnion } }) => flattenUnion === undefined ? [] : [name])
+  )
   for (const { entry, advise } of listedTools) {
+    if (!decided.has(entry.name)) adviseOnTopUnion(entry.inputSchema, advise)
     adviseOnName(entry, advise)
     adviseOnDescriptions(entry, Object.entries(entry.inputSchema.properties ?? {}), advise)
     adviseOnSchema(entry.inputSchema, 'inputSchema', advise)

@@ -13,8 +13,8 @@ import type { CatalogAdvice } from './piece.ts'
 
 /** Clients put the name of the server in front, as in `mcp__bookshop__search_books`. */
 export const PREFIX_LENGTH = 16
-/** The keywords of a choice. */
-const UNIONS: readonly string[] = ['oneOf', 'anyOf', 'allOf']
+/** The keywords of a choice at the top of a schema. */
+export const TOP_UNIONS: readonly string[] = ['oneOf', 'anyOf', 'allOf']
 /** What a handler says of links. What it calls in other functions is not seen. */
 const LINKS = /\bresource_link\b|\bfiles\s*\.\s*put\s*\(/
 
@@ -32,7 +32,7 @@ const FINDERS: { readonly [subject in HabitSubject]: Find } = {
     return DROPPED_KEYWORDS.filter((keyword) => keywords.has(keyword)).join(', ') || undefined
   },
   references: ({ inputSchema }) => keywordsOf(inputSchema).has('$ref') ? '$ref' : undefined,
-  union: ({ inputSchema }) => UNIONS.filter((keyword) => keyword in inputSchema).join(', ') || undefined,
+  union: ({ inputSchema }) => TOP_UNIONS.filter((keyword) => keyword in inputSchema).join(', ') || undefined,
   description: ({ description = '' }, limit) => (
     description.length > limit ? describeLength(description) : undefined
   ),

@@ -12,7 +12,7 @@ export const ADVICE = {
   'bare-object': 'a property about which the schema says nothing',
   required: 'a required property that the schema does not describe',
   'secret-header': 'an argument that looks like a secret, and is copied into a header',
-  union: 'a choice between many schemas, or within another choice',
+  union: 'a choice between many schemas, within another choice, or at the top of an input schema',
   'long-list': 'a list of tools that takes much of a model\'s context',
   unasked: 'a tool that asks, and does not say whether a model may pass its questions on',
   'tasks-only': 'a tool that refuses clients without tasks',

@@ -2,6 +2,7 @@
 
 import { isObject } from '../../platform/protocol/json-rpc.ts'
 import type { JsonSchema } from '../../platform/protocol/primitives.ts'
+import { TOP_UNIONS } from './hosts.ts'
 import type { Advise } from './piece.ts'
 
 const MAX_BRANCHES = 5
@@ -22,6 +23,14 @@ const SECRET = /passw|secret|token|credential|authorization|cookie|api[-_]?key|p
 /** @param place where the schema is, as a path from the definition. */
 export function adviseOnSchema (schema: object, place: string, advise: Advise): void {
   visit(schema, { place, unions: 0, names: [] }, advise)
+}
+
+/** Advises on an input schema whose tool does not say whether to flatten it. */
+export function adviseOnTopUnion (schema: JsonSchema, advise: Advise): void {
+  const union = TOP_UNIONS.find((keyword) => keyword in schema)
+  if (union === undefined) return
+  const problem = 'is a choice at the top of the arguments, which many hosts lose'
+  advise('union', `inputSchema.${union}`, `${problem}: set flattenUnion to true, or to false to keep it`)
 }
 
 interface Position {

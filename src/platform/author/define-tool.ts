@@ -22,6 +22,14 @@ export interface ToolOptions<I, O> extends CommonOptions {
    */
   inputSchema?: I
   /**
+   * Whether lists show a choice at the top of `inputSchema` (`oneOf`, `anyOf`, `allOf`) as one object: many
+   * hosts and models cannot follow one. The object has the properties of all branches, and requires what each
+   * branch requires. Values of `const` and `enum` are joined, and other differences become `anyOf`. The
+   * description of the tool then says which arguments go together. Arguments are checked by `inputSchema` as
+   * you wrote it. `false` by default.
+   */
+  flattenUnion?: boolean
+  /**
    * The schema of the structured content. A value that does not match is an internal error: the client does
    * not receive it. https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
    */

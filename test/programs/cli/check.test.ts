@@ -173,7 +173,8 @@ t.test('required properties that no schema describes', async (t) => {
       run: () => ''
     })`]))
   t.strictSame(await adviceOf(t, files), [
-    'tools/a.ts inputSchema.required required', 'tools/b.ts inputSchema.anyOf[1].required required',
+    'tools/a.ts inputSchema.required required', 'tools/b.ts inputSchema.anyOf union',
+    'tools/b.ts inputSchema.anyOf[1].required required',
     'tools/d.ts inputSchema.properties.o.required required'
   ])
 })

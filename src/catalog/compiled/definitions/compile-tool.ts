@@ -9,6 +9,7 @@ import type { Meta } from '../../../platform/protocol/content.ts'
 import type { JsonSchema, Tool } from '../../../platform/protocol/primitives.ts'
 import { TASKS_CAPABILITY } from '../../../platform/protocol/tasks.ts'
 import { createRepair } from '../../../platform/schema/repair/argument-repair.ts'
+import { flattenUnion, type FlatUnion } from '../../hosts/flatten-union.ts'
 import { resolveReferences } from '../../hosts/resolve-references.ts'
 import {
   toCompiledPrimitive, type CompiledTool, type DedupeRule, type EntryMembers, type TaskRule
@@ -40,7 +41,7 @@ interface ToolAdditions {
 /** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileTool (
   located: Omit<LocatedTool, 'place'>, compilers: SchemaCompilers, report: ReportProblem,
-  { remark, appUri, hasTasks = true, schemas }: ToolAdditions = {}
+  { remark, appUri, hasTasks = true, schemas = 'auto' }: ToolAdditions = {}
 ): CompiledTool | undefined {
   const { definition, file } = located
   if (!hasShape(toolShape, definition, report)) return undefined
@@ -71,10 +72,14 @@ export function compileTool (
   const mirroredParams = mayMirrorParams(input.json)
     ? findMirroredParams(input.schema, (place, rule) => report(`inputSchema${place}`, rule))
     : []
+  const toListed = schemas === 'auto' ? resolveReferences : (json: string) => json
+  const listed = listInput(toListed(input.json), definition)
+  const outputMember = output === undefined ? '' : `,"outputSchema":${toListed(output.json)}`
   return {
     ...toCompiledPrimitive(
-      definition.name, located, toToolEntry(definition, remark, toToolMeta(definition, appUri, report)),
-      toSchemaMembers(input, output, schemas)
+      definition.name, located,
+      toToolEntry(definition, [remark, listed.words], toToolMeta(definition, appUri, report)),
+      `"inputSchema":${listed.json}${outputMember}`
     ),
     file,
     mirroredParams,
@@ -134,22 +139,16 @@ function requireTasks (capabilities: ClientCapabilities = {}): ClientCapabilitie
 }
 
 function toToolEntry (
-  definition: ToolDefinition, remark: string | undefined, _meta: Meta | undefined
+  definition: ToolDefinition, remarks: ReadonlyArray<string | undefined>, _meta: Meta | undefined
 ): EntryMembers<Omit<Tool, 'inputSchema' | 'outputSchema'>> {
   const { name, title, annotations, icons } = definition
-  const description = remark === undefined
-    ? definition.description
-    : [definition.description, remark].filter((part) => part !== undefined).join('\n\n')
+  const texts = [definition.description, ...remarks].filter((text) => text !== undefined && text !== '')
+  const description = texts.length === 0 ? undefined : texts.join('\n\n')
   return { name, title, description, icons, annotations, _meta }
 }
 
-/** Joins the schemas, which are JSON already: nothing is serialised twice. */
-function toSchemaMembers (
-  input: CompiledSchema, output: CompiledSchema | undefined, schemas: ServerSettings['schemas'] = 'auto'
-): string {
-  const toListed = schemas === 'auto' ? resolveReferences : (json: string) => json
-  const outputMember = output === undefined ? '' : `,"outputSchema":${toListed(output.json)}`
-  return `"inputSchema":${toListed(input.json)}${outputMember}`
+function listInput (json: string, { flattenUnion: flattens = false }: ToolDefinition): FlatUnion {
+  return flattens ? flattenUnion(json) : { json, words: '' }
 }
 
 /**

@@ -105,6 +105,7 @@ const tool = Type.Object({
   name: Type.String({ pattern: TOOL_NAME }),
   inputSchema: optional(Type.Unknown()),
   outputSchema: optional(Type.Unknown()),
+  flattenUnion: optional(Type.Boolean()),
   annotations: optional(toolAnnotations),
   requiredCapabilities: optional(Type.Record(Type.Record(Type.Unknown()))),
   limits: optional(callLimits),

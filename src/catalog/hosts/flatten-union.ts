@@ -1,0 +1,104 @@
+// Lists an input schema with a choice at its top as one object. The choice is in words, for hosts and models
+// that cannot follow it.
+
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import type { JsonSchema } from '../../platform/protocol/primitives.ts'
+
+const CHOICES = { oneOf: 'exactly one', anyOf: 'at least one' } as const
+
+export interface FlatUnion {
+  /** The schema as JSON. */
+  readonly json: string
+  /** Which arguments go together, in words. Empty without a choice. */
+  readonly words: string
+}
+
+/** An object, without choices at its top. */
+interface FlatObject {
+  readonly properties: Map<string, unknown>
+  readonly required: Set<string>
+  readonly sentences: string[]
+}
+
+/** A schema that refers to another one at its top stays as it is. What else branches say is left out. */
+export function flattenUnion (json: string): FlatUnion {
+  const schema: JsonSchema = JSON.parse(json)
+  const { oneOf, anyOf, allOf, ...keywords } = schema
+  const branches = ['oneOf', 'anyOf', 'allOf'].flatMap((keyword) => branchesOf(schema, keyword))
+  if (branches.length === 0 || branches.some((branch) => '$ref' in branch)) return { json, words: '' }
+  const { properties, required, sentences } = flatten(schema)
+  const names = isObject(schema.properties) && schema.additionalProperties === false
+    // Arguments that only a branch has cannot be sent.
+    ? Object.keys(schema.properties)
+    : [...properties.keys()]
+  const flat = {
+    ...keywords,
+    properties: Object.fromEntries(names.map((name) => [name, properties.get(name)])),
+    ...(required.size > 0 && { required: [...required] })
+  }
+  return { json: JSON.stringify(flat), words: sentences.join(' ') }
+}
+
+function flatten (schema: JsonSchema): FlatObject {
+  const properties = new Map(Object.entries(isObject(schema.properties) ? schema.properties : {}))
+  const required = new Set<string>(Array.isArray(schema.required) ? schema.required : [])
+  const sentences: string[] = []
+  for (const part of branchesOf(schema, 'allOf').map(flatten)) {
+    for (const [name, property] of part.properties) {
+      properties.set(name, properties.has(name) ? { allOf: [properties.get(name), property] } : property)
+    }
+    for (const name of part.required) required.add(name)
+    sentences.push(...part.sentences)
+  }
+  for (const [keyword, count] of Object.entries(CHOICES)) {
+    const branches = branchesOf(schema, keyword)
+    const flats = branches.map(flatten)
+    const [first] = flats
+    if (first === undefined) continue
+    const descriptions = flats.map((flat, index) => describeBranch(flat, branches[index]?.title))
+    sentences.push(`Give the arguments of ${count} of these: ${descriptions.join('; ')}.`)
+    for (const name of new Set(flats.flatMap((flat) => [...flat.properties.keys()]))) {
+      const variants = flats.flatMap((flat) => flat.properties.get(name) ?? [])
+      properties.set(name, joinVariants(variants, properties.get(name)))
+    }
+    for (const name of first.required) if (flats.every((flat) => flat.required.has(name))) required.add(name)
+  }
+  return { properties, required, sentences }
+}
+
+/** Returns the branches that accept anything. `true` accepts everything, without a word of arguments. */
+function branchesOf (schema: JsonSchema, keyword: string): JsonSchema[] {
+  const branches = schema[keyword]
+  if (!Array.isArray(branches)) return []
+  return branches.map((branch) => branch === true ? {} : branch).filter(isObject)
+}
+
+/** @param common what the schema says of the property in every branch. */
+function joinVariants (variants: readonly unknown[], common: unknown): unknown {
+  const distinct = [...new Map(variants.map((variant) => [JSON.stringify(variant), variant])).values()]
+  const values = distinct.map(valuesOf)
+  if (distinct.length > 1 && values.every((choices) => choices !== undefined)) {
+    const [type, ...types] = distinct.map((variant) => isObject(variant) ? variant.type : undefined)
+    const hasType = type !== undefined && types.every((name) => name === type)
+    const base = isObject(common) ? common : hasType ? { type } : {}
+    return { ...base, enum: [...new Set(values.flat())] }
+  }
+  return common ?? (distinct.length === 1 ? distinct[0] : { anyOf: distinct })
+}
+
+function valuesOf (schema: unknown): readonly unknown[] | undefined {
+  if (!isObject(schema)) return undefined
+  return 'const' in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : undefined
+}
+
+/** Names the arguments of a branch: `kind "file", path, optionally depth`. */
+function describeBranch ({ properties, required }: FlatObject, title: unknown): string {
+  const describe = (name: string) => {
+    const property = properties.get(name)
+    return isObject(property) && 'const' in property ? `${name} ${JSON.stringify(property.const)}` : name
+  }
+  const optional = [...properties.keys()].filter((name) => !required.has(name)).map(describe)
+  const options = optional.length === 0 ? [] : [`optionally ${optional.join(', ')}`]
+  const names = [...[...required].map(describe), ...options].join(', ') || 'nothing more'
+  return typeof title === 'string' ? `${title} (${names})` : names
+}
