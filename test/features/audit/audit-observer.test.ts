@@ -17,6 +17,9 @@ const SCHEMA = "inputSchema: { type: 'object', properties: { query: {}, password
 const FILES: Files = {
   'tools/search.ts': toolModule('search', SCHEMA),
   'tools/kept.ts': toolModule('kept', `audit: 'values', ${SCHEMA}`),
+  'tools/typed.ts': toolModule('typed', `audit: 'values', inputSchema: { type: 'object', properties: {
+    login: { type: 'object', properties: { password: {}, age: { type: 'integer' } } }, note: { type: 'string' }
+  } }`),
   'tools/few.ts': toolModule('few', "limits: { calls: '1/1h' }"),
   'tools/own.ts': toolModule('own', 'authorize: () => false'),
   'tools/hidden.ts': toolModule('hidden', "scopes: ['x']"),
@@ -92,6 +95,18 @@ t.test('values are kept where the definition says so, and secrets are replaced',
   t.match(await lines(), [{
     arguments: { query, password: '[redacted]', note: '[redacted]', token: '[redacted]' }
   }])
+})
+
+t.test('values are kept as they are repaired, and the secrets in a text are replaced', async (t) => {
+  const { app, lines } = await buildAudited(t)
+  await send(app, call('typed', { login: '{"password":"canary4711","age":"5"}', note: null }))
+  await send(app, call('typed', { login: '{"password":"canary4711","age":"x"}' }))
+  const written = await lines()
+  t.match(written, [
+    { outcome: 'ok', arguments: { login: { password: '[redacted]', age: 5 }, note: undefined } },
+    { outcome: 'tool_error', arguments: { login: { password: '[redacted]', age: 'x' } } }
+  ])
+  t.notMatch(JSON.stringify(written), 'canary4711')
 })
 
 t.test('says how a call ended', async (t) => {
