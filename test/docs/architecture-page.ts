@@ -19,6 +19,7 @@ const PARTS: { readonly [part: string]: readonly string[] } = {
   audit: ['features/audit/'],
   metrics: ['features/metrics/'],
   overload: ['features/overload/'],
+  remainders: ['features/remainders/'],
   tracing: ['features/tracing/'],
   request: ['request/'],
   catalog: ['catalog/'],
