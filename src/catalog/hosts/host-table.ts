@@ -70,7 +70,8 @@ export const HOST_HABITS: readonly HostHabit[] = [
   },
   { hosts: ['Copilot CLI'], habit: 'a question with a link needs elicitationId' },
   { hosts: ['Claude Code'], habit: 'the tools of a long list, and continue_call, are deferred' },
-  { hosts: ['Gemini', 'Continue'], habit: 'no cancel is sent' }
+  { hosts: ['Gemini', 'Continue'], habit: 'no cancel is sent' },
+  { hosts: ['Gemini', 'Qwen'], habit: 'the host refuses wrong arguments itself, and repairs some' }
 ]
 
 /** Names the hosts of a habit. */
