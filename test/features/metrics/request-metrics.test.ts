@@ -65,11 +65,11 @@ t.test('counts by method, name and outcome, and never by the client\'s text', as
     '{mcp_method_name="resources/read"} 1',
     '{mcp_method_name="tools/call",error_type="-32602"} 1',
     '{mcp_method_name="tools/call",error_type="-32603",gen_ai_tool_name="fails"} 1',
+    '{mcp_method_name="tools/call",error_type="tool_error",gen_ai_tool_name="data"} 1',
     '{mcp_method_name="tools/call",error_type="tool_error",gen_ai_tool_name="echo"} 1',
     '{mcp_method_name="tools/call",error_type="tool_error",gen_ai_tool_name="refuses"} 1',
     '{mcp_method_name="tools/call",error_type="tool_error",gen_ai_tool_name="returns"} 1',
     '{mcp_method_name="tools/call",error_type="tool_error",gen_ai_tool_name="states"} 1',
-    '{mcp_method_name="tools/call",gen_ai_tool_name="data"} 1',
     '{mcp_method_name="tools/call",gen_ai_tool_name="echo"} 2',
     '{mcp_method_name="tools/list",error_type="-32602"} 1'
   ])

@@ -31,10 +31,13 @@ export interface Repaired {
  */
 export type Repair = (value: object, refusedPlaces?: ReadonlySet<string>) => Repaired | undefined
 
+/** The check before the repair, and that after it, have their own. */
+const REPAIR_STEPS = CHECK_STEPS / 4
+
 export function createRepair (options: RepairOptions): Repair {
   let parts: SchemaParts | undefined
   return (value, refusedPlaces) => {
-    startCheck(CHECK_STEPS)
+    startCheck(REPAIR_STEPS)
     try {
       parts ??= new SchemaParts(options.schema)
       return new ArgumentRepair({ ...options, parts, refusedPlaces }).repair(value)
