@@ -4,6 +4,7 @@
 import { clock } from '../../base/time.ts'
 import { counted } from '../../base/words.ts'
 import { findAdvice } from '../../catalog/advice/find-advice.ts'
+import { findHostAdvice } from '../../catalog/advice/hosts.ts'
 import type { LoadedCatalog } from '../../catalog/compiled/catalog.ts'
 import type { Located } from '../../catalog/compiled/contents.ts'
 import type { Problem } from '../../catalog/compiled/problem.ts'
@@ -37,6 +38,8 @@ export interface ServedFacts {
   /** Present if the last load failed: the catalog before it is served. */
   readonly failure?: FailedLoad | undefined
   readonly advice: readonly ReportedProblem[]
+  /** What hosts make of the tools. */
+  readonly hosts: readonly ReportedProblem[]
   /** All scopes that the catalog names, sorted. */
   readonly scopes: readonly string[]
   /** The scopes that bring a primitive into the lists. The key is as in `tool:search_books`. */
@@ -79,6 +82,7 @@ export class CatalogReport implements LoadObserver {
       loadedAt: this.#loadedAt,
       failure: this.#failure,
       advice: clipAdvice([...contents.leftOut, ...findAdvice(contents, snapshot)].map(toReported)),
+      hosts: clipAdvice(findHostAdvice(contents, snapshot).map(toReported), ' --hosts'),
       scopes: findScopes(snapshot),
       scoped: findScoped(snapshot),
       files: Object.fromEntries([
@@ -92,10 +96,11 @@ export class CatalogReport implements LoadObserver {
 }
 
 /** A page of thousands of pieces helps nobody, and takes seconds to show. */
-function clipAdvice (advice: readonly ReportedProblem[]): readonly ReportedProblem[] {
+function clipAdvice (advice: readonly ReportedProblem[], option = ''): readonly ReportedProblem[] {
   const excess = advice.length - MAX_ADVICE
   if (excess <= 0) return advice
-  const message = `${counted(excess, 'more piece', 'more pieces')} of advice: npx trivet check shows all`
+  const pieces = counted(excess, 'more piece', 'more pieces')
+  const message = `${pieces} of advice: npx trivet check${option} shows all`
   return [...advice.slice(0, MAX_ADVICE), { file: '', place: '', message }]
 }
 

@@ -271,12 +271,15 @@ t.test('an endpoint among its files is a problem, and so is a caller without a n
 t.test('shows a part of thousands of pieces of advice', async (t) => {
   const tools = Array.from({ length: 300 }, (_, index) => [
     `tools/t${index}.ts`, `import { defineTool } from 'trivet'
-    export default defineTool({ name: 't${index}', run: () => 'x' })`
+    export default defineTool({ name: 't.${index}', run: () => 'x' })`
   ])
   const { readState } = await openConsole(t, { files: Object.fromEntries(tools) })
-  const { advice } = (await readState()).catalog
+  const { advice, hosts } = (await readState()).catalog
+  t.equal(hosts.length, 201)
+  t.match(hosts[0], { file: /^tools\/t\d+\.ts$/, message: /^t\.\d+ in most hosts: dots in names are rewritten/ })
+  t.match(hosts.at(-1), { file: '', message: /^100 more pieces of advice: npx trivet check --hosts shows all$/ })
   t.equal(advice.length, 201)
-  t.match(advice.at(-1), { file: '', message: /^1\d\d more pieces of advice: npx trivet check shows all$/ })
+  t.match(advice.at(-1), { file: '', message: /^400 more pieces of advice: npx trivet check shows all$/ })
 })
 
 t.test('shows the problem of a skill that is left out', async (t) => {

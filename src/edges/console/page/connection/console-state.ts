@@ -34,6 +34,8 @@ export interface ConsoleState {
     /** Present if the last load failed: the earlier catalog is served. */
     readonly failure?: { readonly at: number, readonly problems: readonly FileProblem[] }
     readonly advice: readonly FileProblem[]
+    /** What hosts make of the tools. */
+    readonly hosts: readonly FileProblem[]
   }
   /** The file of each primitive, by its key. */
   readonly files: { readonly [key: string]: string }

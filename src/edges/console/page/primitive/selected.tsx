@@ -44,7 +44,7 @@ function Details ({ entry }: { readonly entry: ServedEntry }) {
   const { key, title, name, primitive } = entry
   const listed = shownOf(primitive)
   const file = consoleState.value?.files[key]
-  const { problems = [], advice = [] } = reportOf(key) ?? {}
+  const { problems = [], advice = [], hosts = [] } = reportOf(key) ?? {}
   // A list does not say which scopes a primitive needs. A refusal does.
   const scopes = calls.value.flatMap((call) => {
     return call.key === key && call.failure !== undefined ? [requiredScopesOf(call.failure)] : []
@@ -64,6 +64,12 @@ function Details ({ entry }: { readonly entry: ServedEntry }) {
         <details class='report advice'>
           <summary>Advice <span class='note'>{advice.length}</span></summary>
           <ProblemList problems={advice} />
+        </details>
+      )}
+      {hosts.length > 0 && (
+        <details class='report advice'>
+          <summary>Hosts <span class='note'>{hosts.length}</span></summary>
+          <ProblemList problems={hosts} />
         </details>
       )}
       <CallForm entry={entry} />
