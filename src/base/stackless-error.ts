@@ -5,8 +5,11 @@ export class StacklessError extends Error {
   /** @param hasStack whether it has a stack all the same. */
   constructor (message: string, options?: ErrorOptions, hasStack = false) {
     const restore = hasStack ? undefined : leaveStacksOut()
-    super(message, options)
-    restore?.()
+    try {
+      super(message, options)
+    } finally {
+      restore?.()
+    }
   }
 }
 

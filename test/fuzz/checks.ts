@@ -1,6 +1,7 @@
 // What must hold of each answer, and of each line of the log.
 
 import { isObject } from '../../src/platform/protocol/json-rpc.ts'
+import { isSupportedRevision } from '../../src/platform/protocol/revisions.ts'
 import type { Message } from '../helpers/request.ts'
 import { problemsOf } from '../helpers/wire-schema.ts'
 import { CAUSE_CANARY, CLIENT_CANARY, PRIVATE_CANARY, SECRET_CANARY } from './canaries.ts'
@@ -9,6 +10,8 @@ import type { WireAnswer } from './client.ts'
 import type { Draft } from './drafts.ts'
 
 const CURRENT = '2026-07-28'
+/** The revision of a request without a session and without a version. */
+const ASSUMED = '2025-03-26'
 /** What an answer may have. 5xx are looked at one by one. */
 const STATUSES: ReadonlySet<number> = new Set([
   200, 202, 204, 206, 304, 400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 416, 417, 422, 429, 431
@@ -93,11 +96,11 @@ function checkMessages (draft: Draft, answer: WireAnswer): string[] {
 function checkMessage (message: Message, draft: Draft, methods: ReadonlyMap<unknown, string>): string[] {
   // A preflight, an answer to HEAD, or of a path that the service does not have.
   if (isObject(message) && 'statusCode' in message) return []
-  const { session } = draft
+  const { session, headers } = draft
   const sent = methods.get(message.id) ?? methods.get(undefined)
   // The rest of a stream does not say what it answers.
   const names = draft.body === undefined && session !== undefined ? RESUMABLE : [sent]
-  const findings = revisionsOf(message, session?.revision).flatMap(
+  const findings = revisionsOf(message, session?.revision ?? versionIn(headers)).flatMap(
     (revision) => names.map((method) => problemsOf(message, revision, method))
   )
   const problems = findings.some((one) => one.length === 0) ? [] : findings[0] ?? []
@@ -108,10 +111,15 @@ function checkMessage (message: Message, draft: Draft, methods: ReadonlyMap<unkn
 }
 
 /** The revisions of which one must have the message. */
-function revisionsOf (message: Message, revision: string | undefined): readonly string[] {
+function revisionsOf (message: Message, revision: string): readonly string[] {
   if (message.result?.protocolVersion !== undefined) return [message.result.protocolVersion]
-  if (revision === undefined || message.result?.resultType !== undefined) return [CURRENT]
+  if (message.result?.resultType !== undefined) return [CURRENT]
   return 'error' in message || 'method' in message ? [revision, CURRENT] : [revision]
+}
+
+function versionIn (headers: Draft['headers']): string {
+  const [, version = ASSUMED] = headers.find(([name]) => name.toLowerCase() === 'mcp-protocol-version') ?? []
+  return isSupportedRevision(version) ? version : CURRENT
 }
 
 function isOnPurpose ({ error }: Message, { body }: Draft): boolean {

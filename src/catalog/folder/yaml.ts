@@ -43,20 +43,23 @@ const FENCED = /^\uFEFF?---[ \t]*\r?\n(?:([^]*?)\r?\n)?---[ \t]*(?:\r?\n|$)/
 const RULED = /^\uFEFF?---[ \t]*\r?\n\s*([^]*?)(?:\r?\n[ \t]*\r?\n|$)/
 /** A line such as `title: T`. Text with such a line is meant as YAML: it may say who sees the file. */
 const KEY = /^[ \t{]*["']?[\w/.-]+["']?[ \t]*:(?:\s|$)/m
+/** Whatever says who sees a file must not become text that everybody sees. */
+const SCOPES = /^[^\w\n]*scopes?["']?[ \t]*(?::|\r?$)/mi
+const RULE_ADVICE = 'close it with a line ---, or write *** for a rule'
 
 interface FrontMatter { readonly data: unknown, readonly body: string }
 
 /**
  * Splits a Markdown file into YAML and text. A first line `---` without a mapping after it is a rule of
  * Markdown, and part of the text. The YAML library runs no code, and limits the number of aliases. Throws a
- * YAMLParseError with line and column in the file if the front matter is not YAML, and a SyntaxError if the
- * front matter has no end.
+ * YAMLParseError with line and column in the file if the front matter is not YAML, and a SyntaxError if it
+ * has no end or is no mapping.
  */
 export function splitFrontMatter (text: string): FrontMatter {
   const [block, yaml = ''] = FENCED.exec(text) ?? []
-  if (block === undefined && KEY.test(RULED.exec(text)?.[1] ?? '')) {
-    const problem = 'front matter begins with --- and never ends'
-    throw new SyntaxError(`${problem}; close it with a line ---, or write *** for a rule`)
+  const ruled = block === undefined ? RULED.exec(text)?.[1] : undefined
+  if (ruled !== undefined && (KEY.test(ruled) || SCOPES.test(text))) {
+    throw new SyntaxError(`front matter begins with --- and never ends; ${RULE_ADVICE}`)
   }
   const data = block === undefined ? undefined : parseMapping(yaml)
   return data === undefined ? { data: {}, body: text } : { data, body: text.slice(block?.length) }
@@ -67,9 +70,12 @@ function parseMapping (yaml: string): object | undefined {
   try {
     // The empty line replaces the fence, so that line numbers in problems are those of the file.
     const data: unknown = parse(`\n${yaml}`) ?? {}
-    return isObject(data) ? data : undefined
+    if (isObject(data)) return data
   } catch (error) {
-    if (KEY.test(yaml)) throw error
-    return undefined
+    if (KEY.test(yaml) || SCOPES.test(yaml)) throw error
   }
+  if (KEY.test(yaml) || SCOPES.test(yaml)) {
+    throw new SyntaxError('front matter must have keys with values, as in title: T; or write *** for a rule')
+  }
+  return undefined
 }

@@ -45,16 +45,18 @@ interface AcceptingRequest {
   readonly headers: { readonly accept?: string | undefined }
 }
 
-/** A weight that is no number rules nothing out. */
-function takes (accept: string, mediaType: string): boolean { return !(weigh(accept, mediaType) <= 0) }
+function takes (accept: string, mediaType: string): boolean { return weigh(accept, mediaType) > 0 }
 
 /** Returns the weight of the most specific range that has the type. 0 if none has it. */
 function weigh (accept: string, mediaType: string): number {
   const [type] = mediaType.split('/')
-  const weights = new Map(accept.toLowerCase().split(',').map((part) => {
+  const weights = new Map<string, number>()
+  for (const part of accept.toLowerCase().split(',')) {
     const [range = '', ...parameters] = part.split(';').map((piece) => piece.trim())
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length)
-    return [range, weight === undefined ? 1 : Number(weight)] as const
-  }))
+    const text = parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length) ?? ''
+    // A weight that is no number rules nothing out.
+    const weight = /^\d+(?:\.\d*)?$/.test(text) ? Number(text) : 1
+    weights.set(range, Math.max(weight, weights.get(range) ?? 0))
+  }
   return weights.get(mediaType) ?? weights.get(`${type}/*`) ?? weights.get('*/*') ?? 0
 }

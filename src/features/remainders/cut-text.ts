@@ -3,7 +3,7 @@
 import { cut } from '../../base/text.ts'
 
 /** What a cut at a line comes behind, the best first. The end of a line is alone. */
-const ENDS = [['\n'], ['. ', '! ', '? ', '。'], [' ']]
+const ENDS = [['\n'], ['. ', '! ', '? ', '。'], ['},', '],'], [' '], [',']]
 /** The least part of a text that such a cut leaves. */
 const LEAST_PART = 0.75
 

@@ -169,7 +169,7 @@ function nameOf (caller: Sender): string {
 }
 
 /** Returns `undefined` if the limits allow the arguments. */
-function findArgumentExcess (
+export function findArgumentExcess (
   args: object, { argumentDepth, argumentBytes }: CallLimits
 ): LimitReached | undefined {
   if (argumentDepth !== undefined && isDeeper(args, argumentDepth)) {

@@ -68,7 +68,8 @@ export const LIMITS = {
   remainders: {
     things: 'kept remainders of results',
     per: 'principal',
-    max: 50,
+    // Each may have 8 MiB.
+    max: 8,
     advice: 'Each is kept for an hour.',
     code: 429
   },

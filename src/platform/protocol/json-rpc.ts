@@ -96,7 +96,8 @@ export function toResultResponse (id: RequestId, result: string | Buffer): strin
 /** Writes an answer. It has no `id` where the id is `undefined`: the specification allows no null id. */
 export function toErrorResponse (id: RequestId | undefined, { code, message, data }: ProtocolError): string {
   const idMember = id === undefined ? '' : `"id":${JSON.stringify(id)},`
-  const dataMember = data === undefined ? '' : `,"data":${JSON.stringify(data)}`
+  const dataJson: string | undefined = JSON.stringify(data)
+  const dataMember = dataJson === undefined ? '' : `,"data":${dataJson}`
   const error = `{"code":${code},"message":${JSON.stringify(message)}${dataMember}}`
   return toWellFormedJson(`{"jsonrpc":"2.0",${idMember}"error":${error}}`)
 }

@@ -4,6 +4,7 @@ import type { CompiledTool } from '../../catalog/compiled/compiled-primitive.ts'
 import { mirroredFields } from '../../catalog/compiled/definitions/mirrored-params.ts'
 import { errorResult } from '../../catalog/compiled/results/tool-result-json.ts'
 import { applyTo } from '../../base/apply-to.ts'
+import { findArgumentExcess } from '../../platform/limits/call-limiter.ts'
 import type { ClientCapabilities } from '../../platform/protocol/capabilities.ts'
 import { unknownTool } from '../../platform/protocol/errors.ts'
 import { hasTasks } from '../../platform/protocol/revisions.ts'
@@ -109,12 +110,15 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     tool: CompiledTool, params: CallParams, verdict: Verdict, request: RequestContext
   ): Outcome | Promise<Outcome> {
     if (verdict.ok) return call(tool, params, verdict, request)
-    const { log, observed, snapshot: { server } } = request
+    const { log, observed, snapshot: { server, limits } } = request
     const repaired = (tool.arguments ?? server.arguments) === 'strict'
       ? undefined
       : tool.repairInput(params.arguments ?? {}, verdict.places)
     if (repaired === undefined) return call(tool, params, verdict, request)
     const { value: args, places } = repaired
+    // What was a text has no depth.
+    const excess = findArgumentExcess(args, tool.limits) ?? findArgumentExcess(args, limits)
+    if (excess !== undefined) throw excess
     observed.callArguments = { rule: tool.audit, args }
     return applyTo(tool.checkInput(args), (settled) => {
       observed.isRepaired = settled.ok

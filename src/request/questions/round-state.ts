@@ -87,6 +87,11 @@ export class RoundState {
 
   get isOver (): boolean { return this.#isOver }
 
+  /** Whether somebody has accepted a question. */
+  get hasAccepted (): boolean {
+    return [...this.requestState.answers.values()].some((json) => json.startsWith('{"action":"accept"'))
+  }
+
   /**
    * Returns how the handler ends that has asked. One that catches the rejection and asks again, as if it
    * could be answered, gets it later and later: it must not keep the process busy.

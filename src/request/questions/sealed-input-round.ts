@@ -210,7 +210,8 @@ export class SealedInputRound implements InputRound {
   #isTakenOver (question: Question, response: unknown): boolean {
     const { now = clock.now } = this.#options
     const elapsedMs = this.#askedAt === undefined ? Infinity : now() - this.#askedAt
-    const isTakenOver = this.#request.relay?.takeOver(question, response, elapsedMs) === true
+    const isTakenOver = !this.#state.hasAccepted &&
+      this.#request.relay?.takeOver(question, response, elapsedMs) === true
     if (isTakenOver) this.#isRelayed = true
     return isTakenOver
   }

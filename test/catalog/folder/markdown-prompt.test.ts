@@ -214,6 +214,10 @@ t.test('reports the problem of a file with its line', async (t) => {
     ['---\ntitle: T\n---\n \n', '', /^has no text$/],
     ['---\ntimeoutMs: 0\n---\nText', '', /^timeoutMs: must be >= 1, got 0$/],
     ['---\ntitle: T\nText', '', /^front matter begins with --- and never ends/],
+    ['---\n# c\n\nscopes: [admin]\nText', '', /^front matter begins with --- and never ends/],
+    ['---\nscopes:[admin]\n---\nText', '', /^front matter must have keys with values/],
+    ['---\n- scopes: [admin]\n---\nText', '', /^front matter must have keys with values/],
+    ['---\n? scopes\n: [admin\n---\nText', 'line 3', /^Flow sequence/],
     ['', '', /^has no text$/],
     ['x'.repeat(1_048_577), '', /^is longer than 1048576 characters$/],
     [`${withArguments('a', 'a')}{{a}}`, '', /^arguments: "a" is named twice$/]

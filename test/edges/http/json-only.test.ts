@@ -49,7 +49,10 @@ const textOf = ({ result }: SessionReply): string => result.content[0].text
 t.test('a call is answered with JSON, without its progress and its log (14, 18)', async (t) => {
   const url = await listen(await buildApp(t, FILES))
   const call = (name: string) => ({ method: 'tools/call', params: { name }, meta: LOGGED })
-  for (const accept of ['application/json', '*/*;q=0.1, text/event-stream;q=0', 'application/*']) {
+  for (const accept of [
+    'application/json', 'application/json;q=, text/plain', 'application/json, application/json;q=0',
+    '*/*;q=0.1, text/event-stream;q=0', 'application/*'
+  ]) {
     const { status, headers, messages } = await post(t, url, { ...call('speaks'), headers: { accept } })
     t.equal(status, 200)
     t.match(headers['content-type'], TYPE)

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { StacklessError } from '../../../src/base/stackless-error.ts'
 import { AuthenticationError } from '../../../src/platform/access/authentication.ts'
 import * as errors from '../../../src/platform/protocol/errors.ts'
 import { SUPPORTED_REVISIONS } from '../../../src/platform/protocol/revisions.ts'
@@ -86,6 +87,13 @@ t.test('only an internal error has a stack, and other errors keep theirs', async
     t.match(error.stack, error.message)
   }
   t.ok(hasFrames(new Error('after them')))
+})
+
+t.test('stacks come back after an error that cannot be made', async (t) => {
+  const { stackTraceLimit } = Error
+  const options = { get cause (): unknown { throw new Error('no cause') } }
+  t.throws(() => new StacklessError('x', options), /no cause/)
+  t.equal(Error.stackTraceLimit, stackTraceLimit)
 })
 
 t.test('errors are made where a program has made the length of stacks constant', async (t) => {

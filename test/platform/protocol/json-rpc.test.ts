@@ -78,6 +78,7 @@ t.test('answers an error under the id of the request, with its data if it has an
     jsonrpc: '2.0', id: 7, error: { code: -32602, message: 'Invalid params: no' }
   })
   t.same(JSON.parse(toErrorResponse(7, invalidParams('no', { uri: 'x:y' }))).error.data, { uri: 'x:y' })
+  t.same(JSON.parse(toErrorResponse(7, invalidParams('no', () => {}))).error.data, undefined)
 })
 
 t.test('leaves the id out of the answer when it could not be read: it is never null (58)', async (t) => {

@@ -61,9 +61,10 @@ t.test('strict arguments stay as they came: in server.yaml, and a tool wins', as
   )
 })
 
-t.test('limits measure what came', async (t) => {
-  const limits = 'limits: { argumentDepth: 1, argumentBytes: 30 }'
+t.test('limits measure what came, and the depth of what it becomes', async (t) => {
+  const limits = 'limits: { argumentDepth: 2, argumentBytes: 30 }'
   t.match(await callWith(t, { ids: '[1]' }, limits), { ids: [1] })
+  t.match(await callWith(t, { ids: '[1]' }, 'limits: { argumentDepth: 1 }'), /nested 1 levels deep/)
   t.match(await callWith(t, { ids: '[1,2,3,4,5,6,7,8,9,10]' }, limits), /30 bytes/)
 })
 

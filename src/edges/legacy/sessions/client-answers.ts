@@ -113,7 +113,10 @@ export class ClientAnswers {
     })
     return await withinDeadline(
       answer, timeoutMs, () => stopWaiting(new ClientRefusal('it did not answer in time'))
-    ).finally(() => { for (const uncount of uncounts) uncount() })
+    ).finally(() => {
+      this.#waiting.delete(key)
+      for (const uncount of uncounts) uncount()
+    })
   }
 
   /**

@@ -176,7 +176,8 @@ export class LiveInputRound implements InputRound {
     for (let asks = 0; asks < MAX_ASKS; asks++) {
       const askedAt = clock.monotonic()
       const response = await this.#request(requester, request)
-      const isTakenOver = this.#relay?.takeOver(question, response, clock.monotonic() - askedAt) === true
+      const isTakenOver = !this.#state.hasAccepted &&
+        this.#relay?.takeOver(question, response, clock.monotonic() - askedAt) === true
       if (isTakenOver) throw await this.#leave([[key, question]])
       const answer: Answer | undefined = await question.read(response)
       if (answer === undefined) continue

@@ -4,7 +4,7 @@
 import { clip } from '../../../base/words.ts'
 import { isObject } from '../../protocol/json-rpc.ts'
 import type { JsonSchema } from '../../protocol/primitives.ts'
-import { CHECK_STEPS, spend, startCheck, TooManySteps } from '../check-cost.ts'
+import { CHECK_STEPS, costOfText, spend, startCheck, TooManySteps } from '../check-cost.ts'
 import { MAX_PROBLEMS } from '../check.ts'
 import { JsonTexts } from './json-text.ts'
 import { SchemaParts, typeOfJson } from './schema-parts.ts'
@@ -62,6 +62,8 @@ class ArgumentRepair {
   readonly #options: RepairParts
   readonly #texts = new JsonTexts()
   readonly #path: Array<string | number> = []
+  /** In characters. */
+  #pathLength = 0
   readonly #places: string[] = []
   /** How many texts the current value is in. */
   #textCount = 0
@@ -92,11 +94,14 @@ class ArgumentRepair {
     if (typeof value !== 'string' && typeof value !== 'object') return value
     const { parts } = this.#options
     const part = parts.part(schema, key)
+    const keyLength = String(key).length + 1
     this.#path.push(key)
+    this.#pathLength += keyLength
     const isLeftOut = value === null && typeof key === 'string' && parts.isOptional(schema, key) &&
       !parts.takes(part, 'null') && this.#note()
     const repaired = isLeftOut ? undefined : this.#repair(value, part)
     this.#path.pop()
+    this.#pathLength -= keyLength
     return repaired
   }
 
@@ -114,6 +119,7 @@ class ArgumentRepair {
 
   /** Notes that the current place is repaired. Returns `false` if it may not be. */
   #note (): boolean {
+    spend(costOfText(this.#pathLength))
     const place = this.#path.join('/')
     const { refusedPlaces, fixedPlaces } = this.#options
     // Libraries have not seen what came in a text.
