@@ -1,7 +1,7 @@
 // What must hold of each answer, and of each line of the log.
 
 import { isObject } from '../../src/platform/protocol/json-rpc.ts'
-import { isSupportedRevision } from '../../src/platform/protocol/revisions.ts'
+import { isLegacyRevision } from '../../src/platform/protocol/revisions.ts'
 import type { Message } from '../helpers/request.ts'
 import { problemsOf } from '../helpers/wire-schema.ts'
 import { CAUSE_CANARY, CLIENT_CANARY, PRIVATE_CANARY, SECRET_CANARY } from './canaries.ts'
@@ -119,7 +119,7 @@ function revisionsOf (message: Message, revision: string): readonly string[] {
 
 function versionIn (headers: Draft['headers']): string {
   const [, version = ASSUMED] = headers.find(([name]) => name.toLowerCase() === 'mcp-protocol-version') ?? []
-  return isSupportedRevision(version) ? version : CURRENT
+  return isLegacyRevision(version) ? version : CURRENT
 }
 
 function isOnPurpose ({ error }: Message, { body }: Draft): boolean {
