@@ -23,9 +23,10 @@ interface FlatObject {
 /** A schema that refers to another one at its top stays as it is. What else branches say is left out. */
 export function flattenUnion (json: string): FlatUnion {
   const schema: JsonSchema = JSON.parse(json)
-  const { oneOf, anyOf, allOf, ...keywords } = schema
-  const branches = ['oneOf', 'anyOf', 'allOf'].flatMap((keyword) => branchesOf(schema, keyword))
-  if (branches.length === 0 || branches.some((branch) => '$ref' in branch)) return { json, words: '' }
+  // What is left out of branches may be what this keyword would have let pass.
+  const { oneOf, anyOf, allOf, unevaluatedProperties, ...keywords } = schema
+  const branches = allBranchesOf(schema)
+  if (branches.length === 0 || branches.some(hasReference)) return { json, words: '' }
   const { properties, required, sentences } = flatten(schema)
   const names = isObject(schema.properties) && schema.additionalProperties === false
     // Arguments that only a branch has cannot be sent.
@@ -45,7 +46,7 @@ function flatten (schema: JsonSchema): FlatObject {
   const sentences: string[] = []
   for (const part of branchesOf(schema, 'allOf').map(flatten)) {
     for (const [name, property] of part.properties) {
-      properties.set(name, properties.has(name) ? { allOf: [properties.get(name), property] } : property)
+      properties.set(name, properties.has(name) ? addSchema(properties.get(name), property) : property)
     }
     for (const name of part.required) required.add(name)
     sentences.push(...part.sentences)
@@ -59,7 +60,8 @@ function flatten (schema: JsonSchema): FlatObject {
     sentences.push(`Give the arguments of ${count} of these: ${descriptions.join('; ')}.`)
     for (const name of new Set(flats.flatMap((flat) => [...flat.properties.keys()]))) {
       const variants = flats.flatMap((flat) => flat.properties.get(name) ?? [])
-      properties.set(name, joinVariants(variants, properties.get(name)))
+      const isInAll = flats.every((flat) => flat.properties.has(name))
+      properties.set(name, joinVariants(variants, properties.get(name), isInAll))
     }
     for (const name of first.required) if (flats.every((flat) => flat.required.has(name))) required.add(name)
   }
@@ -73,13 +75,32 @@ function branchesOf (schema: JsonSchema, keyword: string): JsonSchema[] {
   return branches.map((branch) => branch === true ? {} : branch).filter(isObject)
 }
 
-/** @param common what the schema says of the property in every branch. */
-function joinVariants (variants: readonly unknown[], common: unknown): unknown {
+function allBranchesOf (schema: JsonSchema): JsonSchema[] {
+  return ['oneOf', 'anyOf', 'allOf'].flatMap((keyword) => branchesOf(schema, keyword))
+}
+
+/** Whether the schema, or a branch of it, refers to another one. */
+function hasReference (schema: JsonSchema): boolean {
+  return '$ref' in schema || allBranchesOf(schema).some(hasReference)
+}
+
+/** The keywords of the first schema stay at the top: a header may mirror its value. */
+function addSchema (common: unknown, schema: unknown): unknown {
+  if (!isObject(common)) return { allOf: [common, schema] }
+  return { ...common, allOf: [...Array.isArray(common.allOf) ? common.allOf : [], schema] }
+}
+
+/**
+ * @param common what the schema says of the property in every branch.
+ * @param isInAll whether each branch names the property. Otherwise a branch may take any value of it.
+ */
+function joinVariants (variants: readonly unknown[], common: unknown, isInAll: boolean): unknown {
   const distinct = [...new Map(variants.map((variant) => [JSON.stringify(variant), variant])).values()]
   const values = distinct.map(valuesOf)
+  const [type, ...types] = distinct.map((variant) => isObject(variant) ? variant.type : undefined)
+  const hasType = type !== undefined && types.every((name) => name === type)
+  if (!isInAll) return common ?? (hasType ? { type } : {})
   if (distinct.length > 1 && values.every((choices) => choices !== undefined)) {
-    const [type, ...types] = distinct.map((variant) => isObject(variant) ? variant.type : undefined)
-    const hasType = type !== undefined && types.every((name) => name === type)
     const base = isObject(common) ? common : hasType ? { type } : {}
     return { ...base, enum: [...new Set(values.flat())] }
   }

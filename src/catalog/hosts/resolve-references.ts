@@ -119,6 +119,7 @@ class ReferenceResolution {
       this.#budget -= JSON.stringify(node).length
       return node
     }
+    this.#budget -= 2
     const pointer = pointerOf(node)
     const isResolved = pointer !== undefined && this.#isResolved.get(pointer) === true
     const members: Array<readonly [keyword: string, value: unknown]> = []
@@ -140,6 +141,7 @@ class ReferenceResolution {
     }
     this.#budget -= keyword.length
     return mapSubschemas(keyword, value, (part, path) => {
+      this.#budget -= path.length - keyword.length
       const at = place === undefined ? undefined : `${place}/${path}`
       // JSON leaves out the definitions that nothing needs.
       if (DEFINITIONS.includes(keyword) && !this.#neededPlaces.has(String(at))) return undefined

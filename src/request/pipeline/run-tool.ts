@@ -53,7 +53,8 @@ export function runTool (
       request.log.warn({ problems, tool: tool.key }, 'structured content of a tool error left out')
     })
     const maxBytes = lowerLimit(tool.limits.cutBytes, request.snapshot.limits.cutBytes)
-    if (maxBytes === undefined || cutter === undefined) return result
+    const refusedAt = lowerLimit(tool.limits.resultBytes, request.snapshot.limits.resultBytes) ?? Infinity
+    if (maxBytes === undefined || maxBytes > refusedAt || cutter === undefined) return result
     return applyTo(result, (json) => cutter.fit(request, tool, json, maxBytes))
   }, isFailure)
 }

@@ -51,7 +51,7 @@ t.test('parts of allOf hold together, and choices within them are in words too',
     additionalProperties: false
   }), [{
     type: 'object',
-    properties: { phone: text, email: text, a: { allOf: [text, { maxLength: 3 }] } },
+    properties: { phone: text, email: text, a: { ...text, allOf: [{ maxLength: 3 }] } },
     additionalProperties: false,
     required: ['a']
   }, 'Give the arguments of at least one of these: phone; email.'])
@@ -73,10 +73,20 @@ t.test('what cannot be sent is not listed, and what can is not required', (t) =>
   t.end()
 })
 
+t.test('what a branch does not name is not narrowed, and no keyword forbids what is left out', (t) => {
+  const [schema] = flatten({
+    anyOf: [{ properties: { mode: { type: 'string', const: 'a' } } }, { properties: { x: text } }],
+    unevaluatedProperties: false
+  })
+  t.strictSame(schema, { type: 'object', properties: { mode: text, x: text } })
+  t.end()
+})
+
 t.test('a schema without a choice, or with one that refers to a cycle, stays as it is', (t) => {
   const cycle = { items: { $ref: '#/$defs/a' } }
   for (const schema of [
-    { properties: { a: text } }, { anyOf: [{ $ref: '#/$defs/a' }], $defs: { a: cycle } }
+    { properties: { a: text } }, { anyOf: [{ $ref: '#/$defs/a' }], $defs: { a: cycle } },
+    { anyOf: [{ allOf: [{ $ref: '#/$defs/a' }] }, { properties: { a: text } }], $defs: { a: cycle } }
   ]) {
     t.strictSame(flatten(schema), [{ type: 'object', ...schema }, ''])
   }
