@@ -2,6 +2,8 @@
 
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
+import { timers } from '../../base/time.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
 import { TASKS_CAPABILITY } from '../../platform/protocol/tasks.ts'
 import type { TestCaller } from '../testing/catalog.ts'
 import type { ExchangeListeners } from '../testing/exchange.ts'
@@ -24,6 +26,9 @@ export const TERMINAL_CAPABILITIES = { elicitation: { form: {}, url: {} } }
 
 /** A service at a URL may answer with a task, which is followed to its end. */
 const REMOTE_CAPABILITIES = { ...TERMINAL_CAPABILITIES, ...TASKS_CAPABILITY }
+
+/** A service takes a `cancel` that comes sooner for that of a host which has nobody. */
+const READING_MS = 1100
 
 export function addRemoteFlags (command: Command): Command {
   return command
@@ -55,10 +60,13 @@ export async function openRemote (
     isRemote: true,
     onText,
     onTask,
-    send: async (request, _sender, report) => await service.send(request, (json) => {
-      report.addNotification(json)
-      onNotification(json)
-    }),
+    async send (request, _sender, report) {
+      if (cancelsQuestion(request.params)) await timers.pause(READING_MS)
+      return await service.send(request, (json) => {
+        report.addNotification(json)
+        onNotification(json)
+      })
+    },
     async upload () {
       throw new UsageError('A file is uploaded with the page that the question names.')
     },
@@ -67,6 +75,11 @@ export async function openRemote (
     close () {}
   })
   return { caller, close: service.close }
+}
+
+function cancelsQuestion (params: object): boolean {
+  if (!('inputResponses' in params) || !isObject(params.inputResponses)) return false
+  return Object.values(params.inputResponses).some((answer) => isObject(answer) && answer.action === 'cancel')
 }
 
 async function readHeaders (

@@ -22,6 +22,10 @@ export default defineTool({ name: 'asks', description: 'Asks.', run: async (_, c
 const REGION = "{ type: 'string', 'x-mcp-header': 'Region' }"
 const MIRRORED = `inputSchema: { type: 'object', properties: { region: ${REGION} } }`
 const SAYS = "(_, ctx) => { ctx.progress(1, 2, 'half'); ctx.log.info('a line'); return 'done' }"
+const RELAYS = `async (_, ctx) => {
+  const schema = { type: 'object', properties: { size: { type: 'string' } } }
+  return (await ctx.ask({ size: elicit.form({ message: 'Which size?', schema }) })).size.action
+}`
 const FILES = {
   'tools/echo.ts': toolModule(
     'echo', "inputSchema: { type: 'object', properties: { text: { type: 'string' } } }", '(args) => args'
@@ -31,6 +35,7 @@ const FILES = {
   'tools/breaks.ts': toolModule('breaks', '', "() => { throw new Error('inside') }"),
   'tools/mirrors.ts': toolModule('mirrors', MIRRORED, '({ region }) => region'),
   'tools/asks.ts': ASKS,
+  'tools/relays.ts': `import { elicit } from 'trivet'\n${toolModule('relays', 'relayQuestions: true', RELAYS)}`,
   'tools/lasts.ts': toolModule('lasts', "task: 'required'", '() => "after a while"'),
   'prompts/p.md': '---\ndescription: A prompt.\n---\nHello.\n'
 }
@@ -64,6 +69,7 @@ t.test('a question is answered by a flag, or at the terminal', async (t) => {
   t.equal((await call('asks', '--answer', 'size={"size":"large"}')).out, 'large\n')
   t.equal((await runProgram(['call', url, 'asks'], {}, ['small'])).out, 'small\n')
   t.match(await call('asks'), { exitCode: 2, err: /Answer it at a terminal, or with --answer/ })
+  t.strictSame(await call('relays', '--answer', 'size=cancel'), { out: 'cancel\n', err: '', exitCode: 0 })
 })
 
 t.test('a tool error and an error of the service end with 1, misuse with 2', async (t) => {
@@ -82,7 +88,7 @@ t.test('the lists are those of the service', async (t) => {
   t.strictSame(
     Object.keys(lists).sort(), ['prompts', 'resourceTemplates', 'resources', 'skills', 'tools']
   )
-  t.equal(lists.tools.length, 8, 'with that which continues calls')
+  t.equal(lists.tools.length, 9, 'with that which continues calls')
 })
 
 t.test('the token comes from a flag, a file or a variable, and is never shown', async (t) => {
