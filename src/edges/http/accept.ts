@@ -45,17 +45,20 @@ interface AcceptingRequest {
   readonly headers: { readonly accept?: string | undefined }
 }
 
-function takes (accept: string, mediaType: string): boolean { return weigh(accept, mediaType) > 0 }
+/** A weight that is no number rules nothing out. */
+function takes (accept: string, mediaType: string): boolean { return !(weigh(accept, mediaType) <= 0) }
 
-/** Returns the weight of the most specific range that has the type. 0 if none has it. */
+/**
+ * Returns the weight of the most specific range that has the type: 0 if none has it, NaN for what is no
+ * number.
+ */
 function weigh (accept: string, mediaType: string): number {
   const [type] = mediaType.split('/')
   const weights = new Map<string, number>()
   for (const part of accept.toLowerCase().split(',')) {
     const [range = '', ...parameters] = part.split(';').map((piece) => piece.trim())
-    const text = parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length) ?? ''
-    // A weight that is no number rules nothing out.
-    const weight = /^\d+(?:\.\d*)?$/.test(text) ? Number(text) : 1
+    const text = parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length) ?? '1'
+    const weight = /^\d+(?:\.\d*)?$/.test(text) ? Number(text) : NaN
     weights.set(range, Math.max(weight, weights.get(range) ?? 0))
   }
   return weights.get(mediaType) ?? weights.get(`${type}/*`) ?? weights.get('*/*') ?? 0
