@@ -32,7 +32,9 @@ export interface Repaired {
 export type Repair = (value: object, refusedPlaces?: ReadonlySet<string>) => Repaired | undefined
 
 /** The check before the repair, and that after it, have their own. */
-const REPAIR_STEPS = CHECK_STEPS / 4
+const REPAIR_STEPS = CHECK_STEPS / 8
+/** To look at an item or a member, whatever it is. */
+const LOOK_STEPS = 0.5
 
 export function createRepair (options: RepairOptions): Repair {
   let parts: SchemaParts | undefined
@@ -78,11 +80,14 @@ class ArgumentRepair {
   #repair (value: unknown, schema: unknown): unknown {
     spend(1)
     if (typeof value === 'string') return this.#repairText(value, schema)
+    if (!this.#options.parts.takes(schema, typeOfJson(value))) return value
     if (Array.isArray(value)) {
+      spend(value.length * LOOK_STEPS)
       const items = value.map((item: unknown, index) => this.#repairPart(item, index, schema))
       return items.some((item, index) => item !== value[index]) ? items : value
     }
     if (!isObject(value)) return value
+    spend(Object.keys(value).length * LOOK_STEPS)
     const members = Object.entries(value)
     const repaired = members.map(([name, member]) => [name, this.#repairPart(member, name, schema)] as const)
     if (repaired.every(([, member], index) => member === members[index]?.[1])) return value
@@ -94,6 +99,8 @@ class ArgumentRepair {
     if (typeof value !== 'string' && typeof value !== 'object') return value
     const { parts } = this.#options
     const part = parts.part(schema, key)
+    // It takes everything or nothing.
+    if (typeof part === 'boolean') return value
     const keyLength = String(key).length + 1
     this.#path.push(key)
     this.#pathLength += keyLength
