@@ -80,7 +80,7 @@ function toExpected (value: unknown): string {
   return clip(JSON.stringify(value), MAX_EXPECTED)
 }
 
-function segmentsOf (pointer: string): string[] {
+export function segmentsOf (pointer: string): string[] {
   if (pointer === '') return []
   return pointer.slice(1).split('/').map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
 }

@@ -4,6 +4,7 @@ import { isObject } from '../../protocol/json-rpc.ts'
 import type { JsonSchema } from '../../protocol/primitives.ts'
 import { costOfText, spend } from '../check-cost.ts'
 import { createLinearPattern, type LinearPattern } from '../linear-pattern.ts'
+import { segmentsOf } from '../value-problems.ts'
 
 /** Joins the answers of schemas: of those that all hold, and of those of which one holds. */
 interface Joins<T> { all (answers: readonly T[]): T, any (answers: readonly T[]): T }
@@ -74,8 +75,7 @@ export class SchemaParts {
   #resolve ($ref: string): unknown {
     if (this.#hasIds || !/^#(?:\/|$)/.test($ref)) return true
     let node: unknown = this.#root
-    for (const segment of decodeURIComponent($ref).split('/').slice(1)) {
-      const key = segment.replaceAll('~1', '/').replaceAll('~0', '~')
+    for (const key of segmentsOf(decodeURIComponent($ref.slice(1)))) {
       if (!Object.hasOwn(Object(node), key)) return true
       node = Reflect.get(Object(node), key)
     }

@@ -5,5 +5,5 @@ export default defineTool({
   name: 'read_shelf',
   description: 'Reads how many are on the shelf.',
   outputSchema: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] },
-  run: (): any => ({ content: [{ type: 'text', text: 'there are four' }], structuredContent: { count: 4 } })
+  run: () => ({ content: [{ type: 'text', text: 'there are four' }], structuredContent: { count: 4 } })
 })
