@@ -43,7 +43,7 @@ const FENCED = /^\uFEFF?---[ \t]*\r?\n(?:([^]*?)\r?\n)?---[ \t]*(?:\r?\n|$)/
 const RULED = /^\uFEFF?---[ \t]*\r?\n\s*([^]*?)(?:\r?\n[ \t]*\r?\n|$)/
 /** A line such as `title: T`. Text with such a line is meant as YAML: it may say who sees the file. */
 const KEY = /^[ \t{]*["']?[\w/.-]+["']?[ \t]*:(?:\s|$)/m
-/** Whatever says who sees a file must not become text that everybody sees. */
+/** A line that may say who sees the file. Taken for text, it would open the file to everybody. */
 const SCOPES = /^[^\w\n]*scopes?["']?[ \t]*(?::|\r?$)/mi
 const RULE_ADVICE = 'close it with a line ---, or write *** for a rule'
 

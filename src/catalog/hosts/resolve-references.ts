@@ -64,7 +64,7 @@ class ReferenceResolution {
   /** Returns `undefined` if the result is too long or nested too deeply. */
   run (): unknown {
     this.#leadsToEnd(this.#root, 0)
-    // The loop comes to the references too that a needed place adds.
+    // A needed place may add references. The loop comes to these too.
     for (const [pointer, isResolved] of this.#isResolved) if (!isResolved) this.#keep(pointer)
     const resolved = this.#write(this.#root, '', 1)
     return this.#budget < 0 ? undefined : resolved
