@@ -74,7 +74,8 @@ export const REMOVALS = {
     paths: ['features/remainders'],
     cuts: {
       'app/methods.ts': [linesWith('createResultCutter')],
-      'app/state.ts': [linesWith('READ_MORE_OPTIONS')]
+      'app/state.ts': [linesWith('READ_MORE_OPTIONS')],
+      'programs/cli/named-catalog.ts': [linesWith('READ_MORE_OPTIONS')]
     }
   },
   upstreams: {
@@ -82,7 +83,7 @@ export const REMOVALS = {
     cuts: {
       'app/own-process.ts': [linesWith('OpenTransport')],
       'app/state.ts': [linesWith('openUpstreams')],
-      'programs/cli/named-catalog.ts': [linesWith('createUpstreamCompiler'), /, compileUpstream/],
+      'programs/cli/named-catalog.ts': [linesWith('createUpstreamCompiler'), /^ {6}compileUpstream\n/m],
       'programs/testing/catalog.ts': [linesWith("from './upstreams.ts'", 'TestUpstream')],
       'programs/testing/open-catalog.ts': [
         linesWith("from './upstreams.ts'", 'new StandIns', 'readonly standIns'), / {2}upstream \([^]*?\n {2}\}\n/,

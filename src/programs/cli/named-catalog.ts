@@ -10,6 +10,7 @@ import { openCatalogFolder } from '../../catalog/folder/catalog-folder.ts'
 import { assertLayout } from '../../catalog/folder/catalog-layout.ts'
 import { createSettingReader } from '../../catalog/folder/environment-settings.ts'
 import { withLines } from '../../catalog/folder/line-of-problem.ts'
+import { READ_MORE_OPTIONS } from '../../features/remainders/read-more-tool.ts'
 import { createUpstreamCompiler } from '../../features/upstreams/definition/upstream-dependency.ts'
 import { readConfig } from '../../ops/config/config.ts'
 import { CONSTANTS } from '../../ops/config/constants.ts'
@@ -37,7 +38,12 @@ export async function loadCatalog (
     const contents = await source.load()
     const readSetting = createSettingReader(environment)
     const compileUpstream = createUpstreamCompiler()
-    const compiler = new CatalogCompiler({ pageSize: CONSTANTS.pageSize, readSetting, compileUpstream })
+    const compiler = new CatalogCompiler({
+      ...READ_MORE_OPTIONS,
+      pageSize: CONSTANTS.pageSize,
+      readSetting,
+      compileUpstream
+    })
     return { contents, snapshot: await withLines(source.name, compiler.compile(contents)) }
   })
 }

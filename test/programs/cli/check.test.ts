@@ -222,6 +222,16 @@ t.test('calls that some clients cannot make', async (t) => {
   t.strictSame(await adviceOf(t, off), ['tools/lasts.ts timeoutMs long-call'], 'without continue_call')
 })
 
+t.test('a tool with the name of one that the service adds', async (t) => {
+  const files = {
+    'server.yaml': 'limits: { resultBytes: { max: 4000, then: cut } }\n',
+    'tools/more.ts': tool('read_more', 'Reads more of a book.')
+  }
+  const { out, err, exitCode } = await runProgram(['check', await writeCatalog(t, files)])
+  t.equal(exitCode, 1)
+  t.match(out + err, 'read_more is a tool of the service')
+})
+
 t.test('keys of other tools in front matter', async (t) => {
   const front = (lines: string) => `---\ndescription: Reviews.\n${lines}\n---\nText.`
   const prompt = `argument-hint: "[file]"
