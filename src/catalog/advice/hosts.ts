@@ -3,12 +3,12 @@
 import { cut } from '../../base/text.ts'
 import { isObject } from '../../platform/protocol/json-rpc.ts'
 import type { Tool } from '../../platform/protocol/primitives.ts'
+import { APPLICATORS, mapSubschemas } from '../../platform/schema/subschemas.ts'
 import type { CatalogContents } from '../compiled/contents.ts'
 import type { Snapshot } from '../compiled/snapshot.ts'
 import {
   DROPPED_KEYWORDS, HOST_HABITS, nameHosts, type HabitSubject, type HostHabit
 } from '../hosts/host-table.ts'
-import { mapSubschemas } from '../hosts/resolve-references.ts'
 import type { CatalogAdvice } from './piece.ts'
 
 /** Clients put the name of the server in front, as in `mcp__bookshop__search_books`. */
@@ -101,7 +101,7 @@ function keywordsOf (schema: unknown, keywords = new Set<string>()): ReadonlySet
   if (!isObject(schema)) return keywords
   for (const [keyword, value] of Object.entries(schema)) {
     keywords.add(keyword)
-    mapSubschemas(keyword, value, (part) => keywordsOf(part, keywords))
+    if (APPLICATORS.has(keyword)) mapSubschemas(keyword, value, (part) => keywordsOf(part, keywords))
   }
   return keywords
 }

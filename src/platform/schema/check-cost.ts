@@ -5,6 +5,7 @@
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
 import { memberNames } from './member-names.ts'
+import { mapSubschemas, VALUES } from './subschemas.ts'
 
 /** A step is about 0.3 µs of CPU time. */
 export const CHECK_STEPS = 70_000
@@ -59,13 +60,6 @@ export function costOfText (length: number): number {
   return 0.2 + length / CHARACTERS
 }
 
-/** Keywords whose value is an object of named schemas. */
-const SCHEMA_MAPS = [
-  'properties', 'patternProperties', 'dependentSchemas', 'dependencies', '$defs', 'definitions'
-]
-/** Keywords whose value is a value. Any other may be a schema that a reference leads to, or contain some. */
-const VALUES = new Set(['const', 'enum', 'default', 'examples'])
-
 /** Keywords that matches of `contains` concern. */
 const MATCHING = ['contains', 'unevaluatedItems', 'anyOf', 'oneOf', 'not', 'if']
 
@@ -83,10 +77,7 @@ export function withCosts (schema: JsonSchema): JsonSchema {
     const copy: { [keyword: string]: unknown } = { ...original }
     for (const keyword of ADDED) delete copy[keyword]
     for (const [keyword, value] of Object.entries(copy)) {
-      if (VALUES.has(keyword)) continue
-      copy[keyword] = SCHEMA_MAPS.includes(keyword) && isObject(value)
-        ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyParts(member)]))
-        : copyParts(value)
+      if (!VALUES.has(keyword)) copy[keyword] = mapSubschemas(keyword, value, copyParts)
     }
     // ajv ignores an `if` whose `then` asks for nothing. What it evaluates counts as evaluated all the same.
     if ('if' in copy && asksForRest) copy.then = withKeyword(copy.then)

@@ -3,6 +3,7 @@
 import { isObject } from '../protocol/json-rpc.ts'
 import type { JsonSchema } from '../protocol/primitives.ts'
 import { SchemaError, type JsonSchemaCheck } from './json-schema.ts'
+import { mapSubschemas } from './subschemas.ts'
 
 interface LiteralOptions {
   /** Whether missing values are replaced by defaults. Otherwise a default is only a hint. */
@@ -30,7 +31,9 @@ export function findLiteralProblems (root: JsonSchema, { usesDefaults, compile }
     }
     checkChoices(schema, place)
     checkRequired(schema, place)
-    for (const [path, subschema] of subschemasOf(schema)) walk(subschema, `${place}/${path}`)
+    for (const keyword of APPLYING) {
+      mapSubschemas(keyword, schema[keyword], (part, path) => walk(part, `${place}/${path}`))
+    }
   }
 
   function checkValue (value: unknown, schema: JsonSchema, place: string): void {
@@ -68,21 +71,11 @@ export function findLiteralProblems (root: JsonSchema, { usesDefaults, compile }
   }
 }
 
-const MAPS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']
-const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items']
-const SINGLES = ['items', 'additionalProperties', 'contains', 'propertyNames', 'then', 'else']
-
-function * subschemasOf (schema: JsonSchema): Generator<readonly [path: string, subschema: unknown]> {
-  for (const keyword of MAPS) {
-    const map = schema[keyword]
-    if (isObject(map)) for (const [name, member] of Object.entries(map)) yield [`${keyword}/${name}`, member]
-  }
-  for (const keyword of LISTS) {
-    const list = schema[keyword]
-    if (Array.isArray(list)) for (const [index, item] of list.entries()) yield [`${keyword}/${index}`, item]
-  }
-  for (const keyword of SINGLES) yield [keyword, schema[keyword]]
-}
+/** Not `not` and `if`, whose schemas may be meant to accept nothing. */
+const APPLYING = [
+  'properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'anyOf', 'oneOf', 'allOf',
+  'prefixItems', 'items', 'additionalProperties', 'contains', 'propertyNames', 'then', 'else'
+]
 
 type Rule = (value: unknown, limit: unknown) => boolean
 

@@ -80,7 +80,7 @@ function toExpected (value: unknown): string {
   return clip(JSON.stringify(value), MAX_EXPECTED)
 }
 
-export function segmentsOf (pointer: string): string[] {
+function segmentsOf (pointer: string): string[] {
   if (pointer === '') return []
   return pointer.slice(1).split('/').map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
@@ -95,6 +95,7 @@ function pathOfPointer (pointer: string): string {
 
 export function valueAt (value: unknown, pointer: string): unknown {
   return segmentsOf(pointer).reduce<unknown>((at, segment) => {
-    return typeof at === 'object' && at !== null ? Reflect.get(at, segment) : undefined
+    const isMember = typeof at === 'object' && at !== null && Object.hasOwn(at, segment)
+    return isMember ? Reflect.get(at, segment) : undefined
   }, value)
 }

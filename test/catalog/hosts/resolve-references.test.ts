@@ -73,7 +73,7 @@ t.test('reads pointers as RFC 6901 has them', (t) => {
   t.end()
 })
 
-t.test('keeps references that lead to a cycle, with the definitions that they need', (t) => {
+t.test('keeps references that lead to a cycle, and then all definitions', (t) => {
   const $defs = {
     node: { properties: { next: { $ref: '#/$defs/node' }, name: { $ref: '#/$defs/name' } } },
     name: { type: 'string' },
@@ -81,10 +81,7 @@ t.test('keeps references that lead to a cycle, with the definitions that they ne
   }
   const first = { properties: { first: { $ref: '#/$defs/node' }, name: { $ref: '#/$defs/name' } } }
   t.strictSame(resolve({ ...first, $defs }), {
-    properties: { first: { $ref: '#/$defs/node' }, name: { type: 'string' } },
-    $defs: {
-      node: { properties: { next: { $ref: '#/$defs/node' }, name: { type: 'string' } } }
-    }
+    properties: { first: { $ref: '#/$defs/node' }, name: { type: 'string' } }, $defs
   })
   const root = { type: 'object', properties: { children: { items: { $ref: '#' } } } }
   t.strictSame(resolve(root), root)

@@ -60,7 +60,8 @@ t.test('leaves a text that a branch of the schema may take', async (t) => {
     [{ not: { type: 'string' } }, '5'],
     [{ if: { type: 'integer' }, then: integer }, '5'],
     [{ $ref: '#/$defs/none' }, '5'],
-    [{ $ref: 'other' }, '5']
+    [{ $ref: 'other' }, '5'],
+    [{ $ref: '#/%' }, '5']
   ] as const) t.equal(repair(schema, text), undefined, JSON.stringify([schema, text]))
   const inBranches = { oneOf: [{ properties: { a: { type: 'string' } } }, { properties: { a: integer } }] }
   t.equal(repairAll(inBranches, { a: '5' }), undefined, 'of the whole')

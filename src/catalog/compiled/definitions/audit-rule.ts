@@ -2,6 +2,7 @@
 
 import type { CommonOptions } from '../../../platform/author/common-options.ts'
 import { isObject } from '../../../platform/protocol/json-rpc.ts'
+import { targetOf } from '../../../platform/schema/subschemas.ts'
 import type { AuditRule } from '../compiled-primitive.ts'
 
 /**
@@ -46,17 +47,6 @@ function isSecret (schema: unknown, root: unknown, visited = new Set<unknown>())
   if (!isObject(schema) || visited.has(schema)) return false
   visited.add(schema)
   if (schema.writeOnly === true || schema.format === 'password') return true
-  const parts = [resolveWithin(root, schema.$ref), ...PARTS.flatMap((keyword) => schema[keyword])]
+  const parts = [targetOf(root, schema.$ref), ...PARTS.flatMap((keyword) => schema[keyword])]
   return parts.some((part) => isSecret(part, root, visited))
-}
-
-/** Returns the schema that a reference within the same schema names, or `undefined`. */
-function resolveWithin (root: unknown, reference: unknown): unknown {
-  if (typeof reference !== 'string' || !reference.startsWith('#/')) return undefined
-  let schema = root
-  for (const part of reference.slice(2).split('/')) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
-    schema = isObject(schema) && Object.hasOwn(schema, name) ? schema[name] : undefined
-  }
-  return schema
 }

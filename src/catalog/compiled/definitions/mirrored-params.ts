@@ -4,6 +4,7 @@
 import type { MirroredField } from '../../../platform/protocol/header-values.ts'
 import { isObject } from '../../../platform/protocol/json-rpc.ts'
 import type { JsonSchema } from '../../../platform/protocol/primitives.ts'
+import { mapSubschemas, VALUES } from '../../../platform/schema/subschemas.ts'
 import type { ReportProblem } from '../problem.ts'
 
 export interface MirroredParam {
@@ -13,10 +14,6 @@ export interface MirroredParam {
 }
 
 const KEYWORD = 'x-mcp-header'
-/** Keywords whose value is an object of named schemas. */
-const SCHEMA_MAPS = new Set(['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'])
-/** Keywords whose value is data: an `x-mcp-header` in it is not an annotation. */
-const VALUE_KEYWORDS = new Set(['enum', 'const', 'default', 'examples'])
 // RFC 9110: a token is one or more tchar.
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
@@ -34,21 +31,15 @@ export function findMirroredParams (schema: JsonSchema, report: ReportProblem): 
 
   /** @param path the `properties` keys that lead here. `undefined` when any other keyword leads here. */
   function walk (node: unknown, place: string, path: readonly string[] | undefined): void {
-    if (Array.isArray(node)) {
-      node.forEach((child, index) => walk(child, `${place}/${index}`, undefined))
-      return
-    }
     if (!isObject(node)) return
     if (KEYWORD in node) readAnnotation(node, `${place}/${KEYWORD}`, path)
-    for (const [keyword, child] of Object.entries(node)) {
-      if (SCHEMA_MAPS.has(keyword) && isObject(child)) {
-        for (const [key, subschema] of Object.entries(child)) {
-          const isProperty = keyword === 'properties' && path !== undefined
-          walk(subschema, `${place}/${keyword}/${key}`, isProperty ? [...path, key] : undefined)
-        }
-      } else if (!VALUE_KEYWORDS.has(keyword)) {
-        walk(child, `${place}/${keyword}`, undefined)
-      }
+    for (const [keyword, value] of Object.entries(node)) {
+      // An `x-mcp-header` in a value is not an annotation.
+      if (VALUES.has(keyword)) continue
+      const outer = keyword === 'properties' ? path : undefined
+      mapSubschemas(
+        keyword, value, (part, at, name) => walk(part, `${place}/${at}`, outer && [...outer, name])
+      )
     }
   }
 

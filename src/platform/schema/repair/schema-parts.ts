@@ -4,7 +4,7 @@ import { isObject } from '../../protocol/json-rpc.ts'
 import type { JsonSchema } from '../../protocol/primitives.ts'
 import { costOfText, spend } from '../check-cost.ts'
 import { createLinearPattern, type LinearPattern } from '../linear-pattern.ts'
-import { segmentsOf } from '../value-problems.ts'
+import { targetOf } from '../subschemas.ts'
 
 /** Joins the answers of schemas: of those that all hold, and of those of which one holds. */
 interface Joins<T> { all (answers: readonly T[]): T, any (answers: readonly T[]): T }
@@ -67,19 +67,10 @@ export class SchemaParts {
     }
     if ('if' in schema) answers.push(joins.any([ask(schema.then ?? true), ask(schema.else ?? true)]))
     if (typeof $ref === 'string' && !within.includes($ref)) {
-      answers.push(this.#ask(this.#resolve($ref), ofNode, joins, [...within, $ref]))
+      const target = this.#hasIds ? true : targetOf(this.#root, $ref) ?? true
+      answers.push(this.#ask(target, ofNode, joins, [...within, $ref]))
     }
     return joins.all(answers)
-  }
-
-  #resolve ($ref: string): unknown {
-    if (this.#hasIds || !/^#(?:\/|$)/.test($ref)) return true
-    let node: unknown = this.#root
-    for (const key of segmentsOf(decodeURIComponent($ref.slice(1)))) {
-      if (!Object.hasOwn(Object(node), key)) return true
-      node = Reflect.get(Object(node), key)
-    }
-    return node
   }
 
   #memberOf (node: unknown, name: string): unknown {
