@@ -45,7 +45,7 @@ const RULED = /^\uFEFF?---[ \t]*\r?\n\s*([^]*?)(?:\r?\n[ \t]*\r?\n|$)/
 const KEY = /^[ \t{]*["']?[\w/.-]+["']?[ \t]*:(?:\s|$)/m
 /** A line that may say who sees the file. Taken for text, it would open the file to everybody. */
 const SCOPES = /^[^\w\n]*scopes?["']?[ \t]*(?::|\r?$)/mi
-const RULE_ADVICE = 'close it with a line ---, or write *** for a rule'
+const RULE = 'or write *** for a rule'
 
 interface FrontMatter { readonly data: unknown, readonly body: string }
 
@@ -57,25 +57,20 @@ interface FrontMatter { readonly data: unknown, readonly body: string }
  */
 export function splitFrontMatter (text: string): FrontMatter {
   const [block, yaml = ''] = FENCED.exec(text) ?? []
-  const ruled = block === undefined ? RULED.exec(text)?.[1] : undefined
-  if (ruled !== undefined && (KEY.test(ruled) || SCOPES.test(text))) {
-    throw new SyntaxError(`front matter begins with --- and never ends; ${RULE_ADVICE}`)
+  const paragraph = block === undefined ? RULED.exec(text)?.[1] : undefined
+  if (paragraph !== undefined && (KEY.test(paragraph) || SCOPES.test(text))) {
+    throw new SyntaxError(`front matter begins with --- and never ends; close it with a line ---, ${RULE}`)
   }
-  const data = block === undefined ? undefined : parseMapping(yaml)
-  return data === undefined ? { data: {}, body: text } : { data, body: text.slice(block?.length) }
-}
-
-/** Returns `undefined` for text that is not meant as a mapping. Nothing but comments is an empty mapping. */
-function parseMapping (yaml: string): object | undefined {
+  if (block === undefined) return { data: {}, body: text }
+  const isMeant = KEY.test(yaml) || SCOPES.test(yaml)
   try {
-    // The empty line replaces the fence, so that line numbers in problems are those of the file.
+    // The empty line replaces the fence, so that line numbers in problems are those of the file. Nothing but
+    // comments is an empty mapping.
     const data: unknown = parse(`\n${yaml}`) ?? {}
-    if (isObject(data)) return data
+    if (isObject(data)) return { data, body: text.slice(block.length) }
   } catch (error) {
-    if (KEY.test(yaml) || SCOPES.test(yaml)) throw error
+    if (isMeant) throw error
   }
-  if (KEY.test(yaml) || SCOPES.test(yaml)) {
-    throw new SyntaxError('front matter must have keys with values, as in title: T; or write *** for a rule')
-  }
-  return undefined
+  if (!isMeant) return { data: {}, body: text }
+  throw new SyntaxError(`front matter must have keys with values, as in title: T, ${RULE}`)
 }

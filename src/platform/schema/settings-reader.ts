@@ -29,23 +29,33 @@ export function createSettingsCheck (schema: FormatSchema): (value: unknown) => 
   return (value) => {
     const verdict = check(value)
     if (verdict.ok) return []
-    const unknown = findUnknown(schema, value, '')
+    const unknown = findUnknown(schema, value)
+      .map(({ key, names, place }) => `${place}: ${adviceFor(key, names)}`)
     const wrong = verdict.problems.filter((problem) => unknown.length === 0 || !problem.includes(NOT_KNOWN))
     return [...unknown, ...wrong]
   }
 }
 
-function findUnknown (schema: unknown, value: unknown, path: string): string[] {
+/** A member that a closed schema does not have, the names that the schema has, and the path of the member. */
+interface UnknownMember {
+  readonly object: object
+  readonly key: string
+  readonly names: readonly string[]
+  readonly place: string
+}
+
+function findUnknown (schema: unknown, value: unknown, path = ''): UnknownMember[] {
   if (!isObject(schema)) return []
   if (Array.isArray(value)) {
     return value.flatMap((item: unknown, index) => findUnknown(schema.items, item, `${path}[${index}]`))
   }
   const { properties, additionalProperties } = schema
   if (!isObject(value) || !isObject(properties)) return []
-  return Object.entries(value).flatMap(([name, member]) => {
-    const place = path === '' ? name : `${path}.${name}`
-    if (Object.hasOwn(properties, name)) return findUnknown(properties[name], member, place)
-    return additionalProperties === false ? [`${place}: ${adviceFor(name, Object.keys(properties))}`] : []
+  const names = Object.keys(properties)
+  return Object.entries(value).flatMap(([key, member]) => {
+    const place = path === '' ? key : `${path}.${key}`
+    if (Object.hasOwn(properties, key)) return findUnknown(properties[key], member, place)
+    return additionalProperties === false ? [{ object: value, key, names, place }] : []
   })
 }
 
@@ -60,27 +70,13 @@ function adviceFor (name: string, names: readonly string[]): string {
 const MAX_LENGTH_DIFFERENCE = 2
 
 /**
- * Takes out the keys that are settings of other tools, and keeps those that may be misspelt settings.
- * @param onForeign called with the path of each key that is taken out.
+ * Deletes the keys that are settings of other tools, and keeps those that may be misspelt settings. Returns
+ * the paths of the deleted ones.
  */
-export function withoutForeignKeys (
-  schema: unknown, value: unknown, onForeign: (path: string) => void, path = ''
-): unknown {
-  if (!isObject(schema)) return value
-  if (Array.isArray(value)) {
-    return value.map((item, index) => withoutForeignKeys(schema.items, item, onForeign, `${path}[${index}]`))
-  }
-  const { properties, additionalProperties } = schema
-  if (!isObject(value) || !isObject(properties) || additionalProperties !== false) return value
-  const names = Object.keys(properties)
-  return Object.fromEntries(Object.entries(value).flatMap(([key, member]) => {
-    const place = path === '' ? key : `${path}.${key}`
-    if (Object.hasOwn(properties, key) || mayBeMisspelt(key, names)) {
-      return [[key, withoutForeignKeys(properties[key], member, onForeign, place)]]
-    }
-    onForeign(place)
-    return []
-  }))
+export function deleteForeignKeys (schema: FormatSchema, value: unknown): string[] {
+  const foreign = findUnknown(schema, value).filter(({ key, names }) => !mayBeMisspelt(key, names))
+  for (const { object, key } of foreign) Reflect.deleteProperty(object, key)
+  return foreign.map(({ place }) => place)
 }
 
 function mayBeMisspelt (key: string, names: readonly string[]): boolean {

@@ -9,7 +9,7 @@ import {
 } from '../../../platform/author/define-prompt.ts'
 import { ToolError } from '../../../platform/author/tool-error.ts'
 import type { PromptMessage } from '../../../platform/protocol/content.ts'
-import { createSettingsReader, withoutForeignKeys } from '../../../platform/schema/settings-reader.ts'
+import { createSettingsReader, deleteForeignKeys } from '../../../platform/schema/settings-reader.ts'
 import { Type, type Static } from '../../../platform/schema/type.ts'
 import { icon, meta } from '../../compiled/definitions/definition-shapes.ts'
 import type { ReportProblem } from '../../compiled/problem.ts'
@@ -77,8 +77,8 @@ export interface MarkdownPrompt {
 export async function readMarkdownPrompt (absolutePath: string, file: string): Promise<MarkdownPrompt> {
   const text = await readFile(absolutePath, 'utf8')
   const { data, body } = splitFrontMatter(text)
-  const foreignKeys: string[] = []
-  const settings = readSettings(withoutForeignKeys(settingsShape, data, (key) => foreignKeys.push(key)))
+  const foreignKeys = deleteForeignKeys(settingsShape, data)
+  const settings = readSettings(data)
   const parts = readBody(body)
   const { arguments: args = [] } = settings
   const names = new Set(args.map(({ name }) => name))
