@@ -18,8 +18,10 @@ export interface FilePart {
 
 export type BodyPart = TextPart | FilePart
 
-/** A placeholder, or what keeps braces as text: `\{{`, and `\\` in front of a placeholder. */
-const TOKEN = /(\\\\(?=\{\{)|\\\{\{|\{\{\s*[\w.-]+\s*\}\})/
+/** A placeholder. A backslash in front makes it text, unless another one is in front of the backslash. */
+const PLACEHOLDER = /(?<!(?<!\\)\\\{?)\{\{\s*([\w.-]+)\s*\}\}/
+/** The backslash that is left out, in text before a placeholder and in the last text. */
+const [ESCAPE, LAST_ESCAPE] = [/\\(?=\{\{|\{?$)/g, /\\(?=\{\{)/g]
 const ROLE_LINE = /^[ \t]*<!--\s*(user|assistant)\s*-->[ \t]*\r?$/
 /** An image on a line of its own. Its target is in angle brackets, or has no spaces outside a placeholder. */
 const IMAGE_LINE =
@@ -62,17 +64,8 @@ export function readBody (body: string): BodyPart[] {
 }
 
 function toPieces (text: string): string[] {
-  const pieces: string[] = []
-  let literal = ''
-  for (const [index, token] of text.split(TOKEN).entries()) {
-    if (index % 2 === 0) literal += token
-    else if (token.startsWith('\\')) literal += token.slice(1)
-    else {
-      pieces.push(literal, token.replaceAll(/[{}\s]/g, ''))
-      literal = ''
-    }
-  }
-  return [...pieces, literal]
+  const pieces = text.split(PLACEHOLDER)
+  return pieces.map((piece, index) => piece.replaceAll(index + 1 < pieces.length ? ESCAPE : LAST_ESCAPE, ''))
 }
 
 function targetOf (line: string): string | undefined {
