@@ -64,10 +64,8 @@ export function findHostAdvice (
     const { file = '', place = '' } = byName.get(tool.name) ?? {}
     return [{ name: 'hosts', file, place, rule: `${tool.name} in ${describe(habit)} (here ${details})` }]
   }))
-  const { instructions = '' } = server
-  const lost = HOST_HABITS.filter(({ subject, limit = 0 }) => (
-    subject === 'instructions' && instructions.length > limit
-  ))
+  const { instructions: { length } = '' } = server
+  const lost = HOST_HABITS.filter(({ subject, limit = 0 }) => subject === 'instructions' && length > limit)
   return [...ofTools, ...lost.map((habit): CatalogAdvice => {
     return { name: 'hosts', file: 'server.yaml', place: 'instructions', rule: `in ${describe(habit)}` }
   })]

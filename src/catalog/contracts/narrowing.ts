@@ -2,6 +2,7 @@
 // receive must stay what they expected: the same question, with the schemas exchanged.
 
 import { isObject } from '../../platform/protocol/json-rpc.ts'
+import { valuesOf } from '../../platform/schema/subschemas.ts'
 
 /** A place of the schemas, and what the narrower one no longer accepts there. */
 export interface Narrowing {
@@ -68,11 +69,6 @@ function narrowedValues (from: Keywords, to: Keywords, place: string): Narrowing
   if (before === undefined) return [{ place, kind: 'values', what: `all but ${toList(after)}` }]
   const lost = before.filter((value) => !after.some((next) => isSame(next, value)))
   return lost.length === 0 ? [] : [{ place, kind: 'values', what: toList(lost) }]
-}
-
-function valuesOf (schema: Keywords): readonly unknown[] | undefined {
-  if ('const' in schema) return [schema.const]
-  return Array.isArray(schema.enum) ? schema.enum : undefined
 }
 
 function narrowedBounds (from: Keywords, to: Keywords, place: string): Narrowing[] {

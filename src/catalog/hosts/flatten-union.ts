@@ -3,25 +3,23 @@
 
 import { isObject } from '../../platform/protocol/json-rpc.ts'
 import type { JsonSchema } from '../../platform/protocol/primitives.ts'
+import { valuesOf } from '../../platform/schema/subschemas.ts'
 
 const CHOICES = { oneOf: 'exactly one', anyOf: 'at least one' } as const
 
-export interface FlatUnion {
-  /** The schema as JSON. */
-  readonly json: string
-  /** Which arguments go together, in words. Empty without a choice. */
-  readonly words: string
-}
-
 /** An object, without choices at its top. */
 interface FlatObject {
+  readonly title: unknown
   readonly properties: Map<string, unknown>
   readonly required: Set<string>
   readonly sentences: string[]
 }
 
-/** A schema that refers to another one at its top stays as it is. What else branches say is left out. */
-export function flattenUnion (json: string): FlatUnion {
+/**
+ * Returns the schema as JSON, and in words which arguments go together. A schema that refers to another one
+ * at its top stays as it is, without words. What else branches say is left out.
+ */
+export function flattenUnion (json: string): { readonly json: string, readonly words: string } {
   const schema: JsonSchema = JSON.parse(json)
   // What is left out of branches may be what this keyword would have let pass.
   const { oneOf, anyOf, allOf, unevaluatedProperties, ...keywords } = schema
@@ -52,20 +50,18 @@ function flatten (schema: JsonSchema): FlatObject {
     sentences.push(...part.sentences)
   }
   for (const [keyword, count] of Object.entries(CHOICES)) {
-    const branches = branchesOf(schema, keyword)
-    const flats = branches.map(flatten)
-    const [first] = flats
-    if (first === undefined) continue
-    const descriptions = flats.map((flat, index) => describeBranch(flat, branches[index]?.title))
-    sentences.push(`Give the arguments of ${count} of these: ${descriptions.join('; ')}.`)
+    const flats = branchesOf(schema, keyword).map(flatten)
+    if (flats.length === 0) continue
+    sentences.push(`Give the arguments of ${count} of these: ${flats.map(describeBranch).join('; ')}.`)
     for (const name of new Set(flats.flatMap((flat) => [...flat.properties.keys()]))) {
       const variants = flats.flatMap((flat) => flat.properties.get(name) ?? [])
-      const isInAll = flats.every((flat) => flat.properties.has(name))
-      properties.set(name, joinVariants(variants, properties.get(name), isInAll))
+      properties.set(name, joinVariants(variants, properties.get(name), variants.length === flats.length))
     }
-    for (const name of first.required) if (flats.every((flat) => flat.required.has(name))) required.add(name)
+    for (const name of flats[0]?.required ?? []) {
+      if (flats.every((flat) => flat.required.has(name))) required.add(name)
+    }
   }
-  return { properties, required, sentences }
+  return { title: schema.title, properties, required, sentences }
 }
 
 /** Returns the branches that accept anything. `true` accepts everything, without a word of arguments. */
@@ -96,24 +92,17 @@ function addSchema (common: unknown, schema: unknown): unknown {
  */
 function joinVariants (variants: readonly unknown[], common: unknown, isInAll: boolean): unknown {
   const distinct = [...new Map(variants.map((variant) => [JSON.stringify(variant), variant])).values()]
+  const [type, ...types] = new Set(distinct.map((variant) => isObject(variant) ? variant.type : undefined))
+  const typed = types.length === 0 && type !== undefined ? { type } : {}
+  if (!isInAll) return common ?? typed
   const values = distinct.map(valuesOf)
-  const [type, ...types] = distinct.map((variant) => isObject(variant) ? variant.type : undefined)
-  const hasType = type !== undefined && types.every((name) => name === type)
-  if (!isInAll) return common ?? (hasType ? { type } : {})
-  if (distinct.length > 1 && values.every((choices) => choices !== undefined)) {
-    const base = isObject(common) ? common : hasType ? { type } : {}
-    return { ...base, enum: [...new Set(values.flat())] }
-  }
-  return common ?? (distinct.length === 1 ? distinct[0] : { anyOf: distinct })
-}
-
-function valuesOf (schema: unknown): readonly unknown[] | undefined {
-  if (!isObject(schema)) return undefined
-  return 'const' in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : undefined
+  return distinct.length > 1 && !values.includes(undefined)
+    ? { ...(isObject(common) ? common : typed), enum: [...new Set(values.flat())] }
+    : common ?? (distinct.length === 1 ? distinct[0] : { anyOf: distinct })
 }
 
 /** Names the arguments of a branch: `kind "file", path, optionally depth`. */
-function describeBranch ({ properties, required }: FlatObject, title: unknown): string {
+function describeBranch ({ title, properties, required }: FlatObject): string {
   const describe = (name: string) => {
     const property = properties.get(name)
     return isObject(property) && 'const' in property ? `${name} ${JSON.stringify(property.const)}` : name

@@ -1,5 +1,6 @@
 // The parts of a schema that are schemas, and what its references lead to.
 
+import { isObject } from '../protocol/json-rpc.ts'
 import { valueAt } from './value-problems.ts'
 
 /** Keywords of parts that a schema only has for references. */
@@ -23,10 +24,16 @@ export function mapSubschemas (
   keyword: string, value: unknown, change: (part: unknown, path: string, name: string) => unknown
 ): unknown {
   if (Array.isArray(value)) return value.map((part, index) => change(part, `${keyword}/${index}`, ''))
-  if (!MAPS.has(keyword) || typeof value !== 'object' || value === null) return change(value, keyword, '')
+  if (!MAPS.has(keyword) || !isObject(value)) return change(value, keyword, '')
   return Object.fromEntries(
     Object.entries(value).map(([name, part]) => [name, change(part, `${keyword}/${name}`, name)])
   )
+}
+
+/** Returns the values that the schema lists, or `undefined` if it lists none. */
+export function valuesOf (schema: unknown): readonly unknown[] | undefined {
+  if (!isObject(schema)) return undefined
+  return 'const' in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : undefined
 }
 
 /** Returns what a reference by a pointer leads to in the schema, or `undefined` if that is nothing. */

@@ -9,7 +9,7 @@ import type { Meta } from '../../../platform/protocol/content.ts'
 import type { JsonSchema, Tool } from '../../../platform/protocol/primitives.ts'
 import { TASKS_CAPABILITY } from '../../../platform/protocol/tasks.ts'
 import { createRepair } from '../../../platform/schema/repair/argument-repair.ts'
-import { flattenUnion, type FlatUnion } from '../../hosts/flatten-union.ts'
+import { flattenUnion } from '../../hosts/flatten-union.ts'
 import { resolveReferences } from '../../hosts/resolve-references.ts'
 import {
   toCompiledPrimitive, type CompiledTool, type DedupeRule, type EntryMembers, type TaskRule
@@ -73,7 +73,8 @@ export function compileTool (
     ? findMirroredParams(input.schema, (place, rule) => report(`inputSchema${place}`, rule))
     : []
   const toListed = schemas === 'auto' ? resolveReferences : (json: string) => json
-  const listed = listInput(toListed(input.json), definition)
+  const inputJson = toListed(input.json)
+  const listed = definition.flattenUnion === true ? flattenUnion(inputJson) : { json: inputJson, words: '' }
   const outputMember = output === undefined ? '' : `,"outputSchema":${toListed(output.json)}`
   return {
     ...toCompiledPrimitive(
@@ -142,13 +143,8 @@ function toToolEntry (
   definition: ToolDefinition, remarks: ReadonlyArray<string | undefined>, _meta: Meta | undefined
 ): EntryMembers<Omit<Tool, 'inputSchema' | 'outputSchema'>> {
   const { name, title, annotations, icons } = definition
-  const texts = [definition.description, ...remarks].filter((text) => text !== undefined && text !== '')
-  const description = texts.length === 0 ? undefined : texts.join('\n\n')
+  const description = [definition.description, ...remarks].filter(Boolean).join('\n\n') || undefined
   return { name, title, description, icons, annotations, _meta }
-}
-
-function listInput (json: string, { flattenUnion: flattens = false }: ToolDefinition): FlatUnion {
-  return flattens ? flattenUnion(json) : { json, words: '' }
 }
 
 /**

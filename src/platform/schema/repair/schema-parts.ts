@@ -4,7 +4,7 @@ import { isObject } from '../../protocol/json-rpc.ts'
 import type { JsonSchema } from '../../protocol/primitives.ts'
 import { costOfText, spend } from '../check-cost.ts'
 import { createLinearPattern, type LinearPattern } from '../linear-pattern.ts'
-import { targetOf } from '../subschemas.ts'
+import { targetOf, valuesOf } from '../subschemas.ts'
 
 /** Joins the answers of schemas: of those that all hold, and of those of which one holds. */
 interface Joins<T> { all (answers: readonly T[]): T, any (answers: readonly T[]): T }
@@ -100,8 +100,8 @@ function mayBe (node: unknown, type: string): boolean {
   if (!isObject(node)) return node !== false
   const types: readonly unknown[] = [node.type ?? type, node.nullable === true ? 'null' : []].flat()
   if (!types.includes(type) && !(type === 'number' && types.includes('integer'))) return false
-  const values: unknown = Object.hasOwn(node, 'const') ? [node.const] : node.enum
-  if (!Array.isArray(values)) return true
+  const values = valuesOf(node)
+  if (values === undefined) return true
   spend(values.length / 10)
   return values.some((value) => typeOfJson(value) === type)
 }
