@@ -9,8 +9,6 @@ export interface StructureLimits {
   readonly maxDepth: number
   /** The most that all parts may weigh. The count of combinations may be a few percent low. */
   readonly maxWeight: number
-  /** Whether all texts that are checked may together weigh as much: those that come after a few kB. */
-  readonly isTotal?: boolean
 }
 
 export const STRUCTURE_LIMITS = {
@@ -50,7 +48,7 @@ const ROOM = 16
  * around the text counts.
  */
 export function createStructureCheck (
-  { maxDepth, maxWeight, isTotal = false }: StructureLimits
+  { maxDepth, maxWeight }: StructureLimits
 ): (json: Buffer, depthAround?: number) => string | undefined {
   // With a secret seed, a client cannot choose names with equal hashes.
   const seed = random.bytes(4).readInt32LE()
@@ -58,19 +56,16 @@ export function createStructureCheck (
   const hashes = new Int32Array(maxDepth + 1)
   const tableBits = Math.max(1, Math.ceil(Math.log2(ROOM * maxWeight / WEIGHTS.combination)))
   const maxQuotes = (maxWeight - WEIGHTS.opening * maxDepth) / MAX_WEIGHT_OF_QUOTE
-  let [bytes, total, commonTable]: [number, number, Uint8Array | undefined] = [0, 0, undefined]
 
   return (json, depthAround = 0) => {
-    bytes = isTotal ? bytes + json.length : json.length
-    const mayBeHeavy = bytes * MAX_WEIGHT_OF_BYTE > maxWeight
+    const mayBeHeavy = json.length * MAX_WEIGHT_OF_BYTE > maxWeight
     const levels = (maxDepth - depthAround) / 2
     const isPlain = !hasMore(json, OPEN, levels) && !hasMore(json, OPEN | BRACE_BIT, levels) &&
-      !(mayBeHeavy && (isTotal || hasMore(json, QUOTE, maxQuotes)))
+      !(mayBeHeavy && hasMore(json, QUOTE, maxQuotes))
     if (isPlain) return undefined
     // A set takes 25 ns for each name.
-    const table = commonTable ?? new Uint8Array(mayBeHeavy ? 2 ** tableBits : 0)
-    if (isTotal && mayBeHeavy) commonTable = table
-    let [depth, weight, start, end] = [depthAround, total, 0, 0]
+    const table = new Uint8Array(mayBeHeavy ? 2 ** tableBits : 0)
+    let [depth, weight, start, end] = [depthAround, 0, 0, 0]
     for (let at = 0; at < json.length; at++) {
       const byte = json[at] ?? 0
       if (byte === QUOTE) {
@@ -96,7 +91,6 @@ export function createStructureCheck (
       // The last text may turn out to be a name.
       if (weight > maxWeight + WEIGHTS.text) break
     }
-    if (isTotal) total = weight
     return weight > maxWeight ? describeWeight(maxWeight) : undefined
   }
 }

@@ -6,7 +6,7 @@ import { isObject } from '../../protocol/json-rpc.ts'
 import type { JsonSchema } from '../../protocol/primitives.ts'
 import { CHECK_STEPS, costOfText, spend, startCheck, TooManySteps } from '../check-cost.ts'
 import { MAX_PROBLEMS } from '../check.ts'
-import { createTextReader } from './json-text.ts'
+import { readJsonText } from './json-text.ts'
 import { SchemaParts, typeOfJson } from './schema-parts.ts'
 
 /** Places are paths of names, joined by slashes. Paths may share a place: a name may have slashes. */
@@ -63,7 +63,6 @@ interface RepairParts extends RepairOptions {
 function repairArguments (
   args: object, { schema: root, mayRepairBooleans, fixedPlaces, parts, refusedPlaces }: RepairParts
 ): Repaired | undefined {
-  const readText = createTextReader()
   const path: Array<string | number> = []
   const places: string[] = []
   let repairCount = 0
@@ -105,7 +104,7 @@ function repairArguments (
 
   function repairText (text: string, schema: unknown): unknown {
     if (textCount === MAX_TEXTS || parts.takes(schema, 'string')) return text
-    const value = readText(text, path.length)
+    const value = readJsonText(text, path.length)
     if (value === undefined || (typeof value === 'boolean' && !mayRepairBooleans)) return text
     if (!parts.takes(schema, typeOfJson(value)) || !note()) return text
     textCount++

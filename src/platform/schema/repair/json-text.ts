@@ -19,22 +19,20 @@ const READ_STEPS = 0.02
 /** The message, its params and the arguments are around an argument. */
 const DEPTH_AROUND = 2
 
+const findProblem = createStructureCheck(STRUCTURE_LIMITS)
+
 /**
- * Creates a function that returns `undefined` for a text, for null, and for what is no JSON, would lose
- * digits, or is too much: all texts may together weigh as much as a body of a MiB.
+ * Returns `undefined` for a text, for null, and for what is no JSON, would lose digits, or is too much. All
+ * texts of a repair have 125,000 characters at most, since each takes steps.
  */
-export function createTextReader (): (text: string, depth: number) => unknown {
-  let findProblem: ReturnType<typeof createStructureCheck> | undefined
-  return (text, depth) => {
-    if (!BEGINNING.test(text)) return undefined
-    spend(costOfText(text.length) + text.length * READ_STEPS)
-    findProblem ??= createStructureCheck({ ...STRUCTURE_LIMITS, isTotal: true })
-    if (findProblem(Buffer.from(text), depth + DEPTH_AROUND) !== undefined) return undefined
-    const value = parse(text)
-    const isRefused = value === undefined || (LONG_NUMBER.test(text) && hasInexactNumber(text)) ||
-      (SUSPECT.test(text) && UNSAFE_KEY.test(JSON.stringify(value)))
-    return isRefused ? undefined : value
-  }
+export function readJsonText (text: string, depth: number): unknown {
+  if (!BEGINNING.test(text)) return undefined
+  spend(costOfText(text.length) + text.length * READ_STEPS)
+  if (findProblem(Buffer.from(text), depth + DEPTH_AROUND) !== undefined) return undefined
+  const value = parse(text)
+  const isRefused = value === undefined || (LONG_NUMBER.test(text) && hasInexactNumber(text)) ||
+    (SUSPECT.test(text) && UNSAFE_KEY.test(JSON.stringify(value)))
+  return isRefused ? undefined : value
 }
 
 function parse (text: string): unknown {
