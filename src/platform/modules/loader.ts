@@ -195,13 +195,12 @@ export class Loader {
     const services = new Map(await Promise.all(Object.keys(provided).map(
       async (specifier) => [specifier, await this.find({ specifier, attributes: {} }, url)] as const
     )))
-    const serviceFor = (path: string, specifier: string) => isOwn(path) ? services.get(specifier) : undefined
     const evaluate = () => {
       if (!this.#hasCommonJs) forgetCommonJs(isOwn)
       this.#hasCommonJs = true
-      const values = evaluateCommonJs(file, names, {
-        now: (path, specifier) => serviceFor(path, specifier)?.namespaceFor(module),
-        later: (path, specifier) => serviceFor(path, specifier)?.namespace
+      const values = evaluateCommonJs(file, names, (path, specifier, isEvaluating) => {
+        const service = isOwn(path) ? services.get(specifier) : undefined
+        return isEvaluating ? service?.namespaceFor(module) : service?.namespace
       })
       for (const path of loadedCommonJs(isOwn)) onImport?.(path)
       return values

@@ -91,40 +91,39 @@ function writtenNames (file: string, visited: Set<string>): string[] {
   return [...exports, ...reexports.flatMap((specifier) => writtenNames(require.resolve(specifier), visited))]
 }
 
-/** Finds the module of the service that a file requires. `undefined`: Node finds it. */
-type Provide = (file: string, specifier: string) => Namespace | undefined
-
-/** What a file that is being evaluated may require of the service, and a file that is evaluated already. */
-export interface Provided { readonly now: Provide, readonly later: Provide }
+/**
+ * Finds the module of the service that a file requires. `undefined`: Node finds it.
+ * @param isEvaluating whether the file is being evaluated, or has been.
+ */
+type Provide = (file: string, specifier: string, isEvaluating: boolean) => Namespace | undefined
 
 let provide: Provide | undefined
+let isEvaluating = false
 
 /** Node 20 has no hook for `require`. All files but those of a catalog get what Node finds. */
 function extendRequire (): void {
   const requireOfNode: (this: NodeJS.Module, specifier: string) => unknown = Module.prototype.require
   Module.prototype.require = function (this: NodeJS.Module, specifier: string): unknown {
-    return provide?.(this.filename, specifier) ?? requireOfNode.call(this, specifier)
+    return provide?.(this.filename, specifier, isEvaluating) ?? requireOfNode.call(this, specifier)
   }
 }
 
+/** @param provideTo what the file requires, until another one is evaluated. */
 export function evaluateCommonJs (
-  file: string, names: Iterable<string>, provided: Provided
+  file: string, names: Iterable<string>, provideTo: Provide
 ): Map<string, unknown> {
-  const exported = requireWith(file, provided)
-  const hasMembers = (typeof exported === 'object' && exported !== null) || typeof exported === 'function'
-  return new Map([...names].map((name) => {
-    if (name === 'default' || name === WHOLE) return [name, exported]
-    return [name, hasMembers && Object.hasOwn(exported, name) ? Reflect.get(exported, name) : undefined]
-  }))
-}
-
-function requireWith (file: string, { now, later }: Provided): unknown {
   if (provide === undefined) extendRequire()
-  provide = now
+  provide = provideTo
+  isEvaluating = true
   try {
-    return createRequire(file)(file)
+    const exported: unknown = createRequire(file)(file)
+    const hasMembers = (typeof exported === 'object' && exported !== null) || typeof exported === 'function'
+    return new Map([...names].map((name) => {
+      if (name === 'default' || name === WHOLE) return [name, exported]
+      return [name, hasMembers && Object.hasOwn(exported, name) ? Reflect.get(exported, name) : undefined]
+    }))
   } finally {
-    provide = later
+    isEvaluating = false
   }
 }
 

@@ -73,16 +73,15 @@ export function toJsonSchema (schema: StandardSchemaV1 & Traces, direction: Dire
     throw new SchemaError([`the ${vendor} schema has no JSON Schema: ${messageOf(error)}`])
   }
   const library = zodVersion === undefined ? `a ${vendor} schema` : `a schema of Zod ${zodVersion}`
-  throw new SchemaError([`${library} that cannot describe itself as JSON Schema; ${wayOut(vendor)}`])
+  const wayOut = WAYS_OUT.get(vendor) ?? 'pass a JSON Schema'
+  throw new SchemaError([`${library} that cannot describe itself as JSON Schema; ${wayOut}`])
 }
 
-function wayOut (vendor: string): string {
-  switch (vendor) {
-    case 'zod': return 'import its zod in a module of the catalog too, or pass z.toJSONSchema(schema)'
-    case 'valibot': return 'wrap it with toStandardJsonSchema of @valibot/to-json-schema'
-    default: return 'pass a JSON Schema'
-  }
-}
+/** What an author can do, by vendor. */
+const WAYS_OUT = new Map([
+  ['zod', 'import its zod in a module of the catalog too, or pass z.toJSONSchema(schema)'],
+  ['valibot', 'wrap it with toStandardJsonSchema of @valibot/to-json-schema']
+])
 
 export function toCheck (schema: StandardSchemaV1): Check {
   return (value) => {
