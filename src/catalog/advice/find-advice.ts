@@ -62,6 +62,11 @@ export function findAdvice (
     adviseOnName(entry, advise)
     adviseOnDescriptions(entry, Object.entries(entry.inputSchema.properties ?? {}), advise)
     adviseOnSchema(entry.inputSchema, 'inputSchema', advise)
+    const outputs = Object.keys(entry.outputSchema?.properties ?? {})
+    if (outputs.includes('content') && outputs.includes('isError')) {
+      const problem = 'has content and isError: an output with both may be taken for a whole result'
+      advise('result-form', 'outputSchema', `${problem}, so give one of them another name`)
+    }
   }
   for (const located of tools) adviseOnCalls(located, server.continuesCalls, toAdvise(located))
   for (const { entry, advise } of listed<Prompt>(prompts, primitives.prompts)) {

@@ -11,6 +11,7 @@ export const ADVICE = {
   name: 'a name that some clients refuse or cut',
   'bare-object': 'a property about which the schema says nothing',
   required: 'a required property that the schema does not describe',
+  'result-form': 'an output schema whose values may be taken for whole results',
   'secret-header': 'an argument that looks like a secret, and is copied into a header',
   union: 'a choice between many schemas, within another choice, or at the top of an input schema',
   'long-list': 'a list of tools that takes much of a model\'s context',

@@ -146,6 +146,17 @@ t.test('resources and templates that a model cannot choose, or a host not show',
   t.strictSame((await adviceOf(t, explained)).filter((line) => line.endsWith('scheme')), [])
 })
 
+t.test('outputs that look like whole results', async (t) => {
+  const module = (name: string, members: string[]) => toolModule(name, `description: 'Gives ${name}.', outputSchema: {
+    type: 'object', properties: ${JSON.stringify(Object.fromEntries(members.map((member) => [member, {}])))}
+  }`)
+  t.strictSame(await adviceOf(t, {
+    'tools/pages.ts': module('pages', ['content', 'title']),
+    'tools/states.ts': module('states', ['isError', 'content']),
+    'tools/times.ts': module('times', ['isError'])
+  }), ['tools/states.ts outputSchema result-form'])
+})
+
 t.test('secrets that would be copied into a header', async (t) => {
   const headers = { apiKey: 'Key', region: 'Region', key: 'Access-Token', spin: 'Spin' }
   const properties = Object.entries(headers).map(
