@@ -7,7 +7,7 @@ import type { JsonSchema } from '../../protocol/primitives.ts'
 import { CHECK_STEPS, costOfText, spend, startCheck, TooManySteps } from '../check-cost.ts'
 import { MAX_PROBLEMS } from '../check.ts'
 import { readJsonText } from './json-text.ts'
-import { SchemaParts, typeOfJson } from './schema-parts.ts'
+import { createSchemaParts, typeOfJson, type SchemaParts } from './schema-parts.ts'
 
 /** Places are paths of names, joined by slashes. Paths may share a place: a name may have slashes. */
 export interface RepairOptions {
@@ -45,7 +45,7 @@ export function createRepair (options: RepairOptions): Repair {
   return (value, refusedPlaces) => {
     startCheck(REPAIR_STEPS)
     try {
-      parts ??= new SchemaParts(options.schema)
+      parts ??= createSchemaParts(options.schema)
       return repairArguments(value, { ...options, parts, refusedPlaces })
     } catch (error) {
       // The arguments are refused as they came.

@@ -18,75 +18,67 @@ const JOINED: Joins<unknown> = {
 
 const BRANCHES = ['allOf', 'anyOf', 'oneOf', 'if', '$ref']
 
+export type SchemaParts = ReturnType<typeof createSchemaParts>
+
 /** Time is bounded like that of a check. */
-export class SchemaParts {
-  readonly #root: JsonSchema
+export function createSchemaParts (root: JsonSchema) {
   /** Whether a part has an `$id`, which changes what references in it refer to. */
-  readonly #hasIds: boolean
-  readonly #patterns = new Map<string, LinearPattern>()
-
-  constructor (root: JsonSchema) {
-    this.#root = root
-    this.#hasIds = JSON.stringify({ ...root, $id: undefined }).includes('"$id":')
-  }
-
-  /** Whether the schema may accept a value of the type, which `typeOfJson` names. */
-  takes (schema: unknown, type: string): boolean {
-    return this.#ask(schema, (node) => mayBe(node, type), TAKEN)
-  }
-
-  /** Returns a schema that accepts whatever the schema accepts as the member or the item. */
-  part (schema: unknown, key: string | number): unknown {
-    const ofNode = (node: unknown) => typeof key === 'string' ? this.#memberOf(node, key) : itemOf(node, key)
-    return this.#ask(schema, ofNode, JOINED)
-  }
-
-  /** Whether the schema names the member, and no branch of it requires the member. */
-  isOptional (schema: unknown, name: string): boolean {
-    const isNamed = (node: unknown) => (
-      isObject(node) && isObject(node.properties) && Object.hasOwn(node.properties, name)
-    )
-    const isRequired = (node: unknown) => (
-      isObject(node) && Array.isArray(node.required) && node.required.includes(name)
-    )
-    return this.#ask(schema, isNamed, NAMED) && !this.#ask(schema, isRequired, NAMED)
+  const hasIds = JSON.stringify({ ...root, $id: undefined }).includes('"$id":')
+  const patterns = new Map<string, LinearPattern>()
+  return {
+    /** Whether the schema may accept a value of the type, which `typeOfJson` names. */
+    takes: (schema: unknown, type: string) => ask(schema, (node) => mayBe(node, type), TAKEN),
+    /** Returns a schema that accepts whatever the schema accepts as the member or the item. */
+    part (schema: unknown, key: string | number) {
+      return ask(schema, (node) => typeof key === 'string' ? memberOf(node, key) : itemOf(node, key), JOINED)
+    },
+    /** Whether the schema names the member, and no branch of it requires the member. */
+    isOptional (schema: unknown, name: string) {
+      const isNamed = (node: unknown) => (
+        isObject(node) && isObject(node.properties) && Object.hasOwn(node.properties, name)
+      )
+      const isRequired = (node: unknown) => (
+        isObject(node) && Array.isArray(node.required) && node.required.includes(name)
+      )
+      return ask(schema, isNamed, NAMED) && !ask(schema, isRequired, NAMED)
+    }
   }
 
   /** @param within the references that have led here: one that leads to itself says nothing. */
-  #ask<T> (
+  function ask<T> (
     schema: unknown, ofNode: (node: unknown) => T, joins: Joins<T>, within: readonly string[] = []
   ): T {
     spend(1)
     if (!isObject(schema) || !BRANCHES.some((keyword) => keyword in schema)) return ofNode(schema)
-    const ask = (node: unknown) => this.#ask(node, ofNode, joins, within)
+    const askOf = (node: unknown) => ask(node, ofNode, joins, within)
     const { allOf, anyOf, oneOf, $ref } = schema
     const answers = [ofNode(schema)]
-    if (Array.isArray(allOf)) answers.push(...allOf.map(ask))
+    if (Array.isArray(allOf)) answers.push(...allOf.map(askOf))
     for (const branches of [anyOf, oneOf]) {
-      if (Array.isArray(branches)) answers.push(joins.any(branches.map(ask)))
+      if (Array.isArray(branches)) answers.push(joins.any(branches.map(askOf)))
     }
-    if ('if' in schema) answers.push(joins.any([ask(schema.then ?? true), ask(schema.else ?? true)]))
+    if ('if' in schema) answers.push(joins.any([askOf(schema.then ?? true), askOf(schema.else ?? true)]))
     if (typeof $ref === 'string' && !within.includes($ref)) {
-      const target = this.#hasIds ? true : targetOf(this.#root, $ref) ?? true
-      answers.push(this.#ask(target, ofNode, joins, [...within, $ref]))
+      const target = hasIds ? true : targetOf(root, $ref) ?? true
+      answers.push(ask(target, ofNode, joins, [...within, $ref]))
     }
     return joins.all(answers)
   }
 
-  #memberOf (node: unknown, name: string): unknown {
+  function memberOf (node: unknown, name: string): unknown {
     if (!isObject(node)) return node
     if (!mayBe(node, 'object')) return false
     const { properties, patternProperties = {}, additionalProperties = true } = node
     if (isObject(properties) && Object.hasOwn(properties, name)) return properties[name]
-    const sources = Object.keys(Object(patternProperties)).filter((source) => this.#matches(source, name))
-    const schemas = sources.map((source) => Reflect.get(Object(patternProperties), source))
+    const schemas = Object.entries(Object(patternProperties)).filter(([source]) => matches(source, name))
+      .map(([, schema]) => schema)
     return schemas.length === 0 ? additionalProperties : JOINED.all(schemas)
   }
 
-  #matches (source: string, name: string): boolean {
+  function matches (source: string, name: string): boolean {
     spend(costOfText(name.length))
-    const pattern = this.#patterns.get(source) ?? createLinearPattern(source)
-    this.#patterns.set(source, pattern)
+    const pattern = patterns.get(source) ?? createLinearPattern(source)
+    patterns.set(source, pattern)
     return pattern.test(name)
   }
 }
