@@ -9,18 +9,18 @@ import type { Era } from '../../http/era.ts'
 import { openEventStream } from '../../http/event-stream.ts'
 import { ModernOutlet } from '../../http/modern/outlet.ts'
 import { META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION } from '../../../platform/protocol/envelope.ts'
-import { invalidRequest, sessionNotFound } from '../../../platform/protocol/errors.ts'
-import { isObject, isRequest, readMessage } from '../../../platform/protocol/json-rpc.ts'
+import { invalidRequest, sessionNotFound, type ProtocolError } from '../../../platform/protocol/errors.ts'
+import { isObject, isRequest, isResponse, readMessage } from '../../../platform/protocol/json-rpc.ts'
 import { CURRENT_REVISION, isLegacyRevision, negotiate } from '../../../platform/protocol/revisions.ts'
 import { readEventId } from '../sessions/call-streams.ts'
 import type { EndedSessions } from '../sessions/ended-sessions.ts'
-import { HandshakeCaller } from '../sessions/session-caller.ts'
+import { HandshakeCaller, SessionlessCaller, sessionRequired } from '../sessions/session-caller.ts'
 import type { Session } from '../sessions/session.ts'
 import type { Sessions } from '../sessions/sessions.ts'
+import { toLegacyError } from './outlet.ts'
 import { createLegacyPost, type LegacyPostDependencies } from './post.ts'
 import type { ResumedStreams } from './resumed-streams.ts'
 import type { SessionStreams } from './session-streams.ts'
-import { createSessionlessPost } from './sessionless-post.ts'
 
 const SESSION_HEADER = 'mcp-session-id'
 const VERSION_HEADER = 'mcp-protocol-version'
@@ -40,12 +40,16 @@ interface LegacyEraDependencies extends LegacyPostDependencies {
   close (): Promise<void>
 }
 
+/** A client that leaves stops its request: it has no session in which it could read the answer. */
+class SessionlessOutlet extends ModernOutlet {
+  override fail (error: ProtocolError): void { super.fail(toLegacyError(error)) }
+}
+
 export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
   const {
     sessions, endedSessions, settings, pipeline, replies, sessionStreams, resumedStreams, prepare, close
   } = dependencies
   const post = createLegacyPost(dependencies)
-  const postSessionless = createSessionlessPost(dependencies)
 
   /**
    * Serves `initialize`. The answer's header has the new session.
@@ -97,6 +101,20 @@ export function createLegacyEra (dependencies: LegacyEraDependencies): Era {
     await settings.delete(session)
     reply.code(204).send()
     replies.end(request, reply)
+  }
+
+  /**
+   * Serves a POST without a session: some clients do not send the session id that `initialize` gave them.
+   * What needs no session is answered, and nothing is kept.
+   */
+  function postSessionless (revision: string, request: FastifyRequest, reply: FastifyReply): void {
+    const { body } = request
+    const takesStream = readAccept(request.headers.accept)
+    if (Array.isArray(body) || (isObject(body) && isResponse(body))) throw sessionRequired()
+    const message = readMessage(body)
+    if (!isRequest(message)) return replies.accept(request, reply)
+    const caller = new SessionlessCaller(request, revision, message.params)
+    pipeline.serve(message, caller, new SessionlessOutlet(reply, message.id, dependencies, takesStream))
   }
 
   function serve (request: FastifyRequest, reply: FastifyReply): void | Promise<void> {
