@@ -62,7 +62,15 @@ export async function readSkills (
     broken.add(outermost)
     leftOut.push(problem)
   }
-  const all = await readAll(listed, options, report)
+  const folders = findSkillFolders(listed, {
+    onProblem: (path, rule, outermost) => report(outermost, { file: toFile(path), place: '', rule }),
+    onPassedOver: (path, reason) => options.passedOver.push({ file: toFile(path), reason })
+  })
+  const all = new Map<string, ReadSkill>()
+  for (const folder of folders) {
+    const matter = await readMatter(folder, options.problems, report)
+    if (matter !== undefined) all.set(folder.path, { ...folder, ...matter })
+  }
   for (const skill of all.values()) checkSkill(skill, options.maxBytes, report)
   // A skill within a broken one has files of that one too, and the broken one may have said who sees them.
   const skills = new Map([...all].filter(([, { outermost }]) => !broken.has(outermost)))
@@ -91,38 +99,20 @@ export async function readSkills (
   }
 }
 
-/** Returns the skills whose front matter breaks no rule, by path. */
-async function readAll (
-  listed: readonly FolderFile[], { problems, passedOver }: SkillsOptions, report: ReportBroken
-): Promise<ReadonlyMap<string, ReadSkill>> {
-  const folders = findSkillFolders(listed, {
-    onProblem: (path, rule, outermost) => report(outermost, { file: toFile(path), place: '', rule }),
-    onPassedOver: (path, reason) => passedOver.push({ file: toFile(path), reason })
-  })
-  const skills = new Map<string, ReadSkill>()
-  for (const folder of folders) {
-    const { main: { path, absolutePath }, outermost } = folder
-    try {
-      const bytes = await readFile(absolutePath)
-      const matter = readMatter(bytes, folder, (problem) => report(outermost, problem))
-      if (matter !== undefined) skills.set(folder.path, { ...folder, ...matter })
-    } catch (error) {
-      problems.push(toFileProblem(error, toFile(path), absolutePath))
-    }
-  }
-  return skills
-}
-
 /** `undefined` if the front matter has a problem. Every problem has then been reported. */
-function readMatter (
-  bytes: Buffer, { path, main }: SkillFolder, report: (problem: Problem) => void
-): SkillMatter | undefined {
-  const file = toFile(main.path)
+async function readMatter (
+  { main: { path: mainPath, absolutePath }, path, outermost }: SkillFolder, problems: Problem[],
+  reportBroken: ReportBroken
+): Promise<SkillMatter | undefined> {
+  const file = toFile(mainPath)
+  let report = (problem: Problem): void => { problems.push(problem) }
   try {
+    const bytes = await readFile(absolutePath)
+    report = (problem) => reportBroken(outermost, problem)
     if (!isUtf8(bytes)) throw new SyntaxError('must be text in UTF-8')
     return readSkillMatter(bytes.toString(), basename(path), (place, rule) => report({ file, place, rule }))
   } catch (error) {
-    report(toFileProblem(error, file, main.absolutePath))
+    report(toFileProblem(error, file, absolutePath))
     return undefined
   }
 }
