@@ -20,9 +20,8 @@ const source = (version: number) => `
     })),
     defineTool({
       name: 'slow',
-      description: 'Ends after a second, or when it is stopped.',
+      description: 'Ends when it is stopped.',
       run: async (_, ctx) => await new Promise((resolve) => {
-        setTimeout(() => resolve('done'), 1000)
         ctx.signal.addEventListener('abort', () => resolve('stopped'))
       })
     })
@@ -87,7 +86,7 @@ t.test('a call that waits does not begin in a session that has ended', async (t)
   const answer = send(call, session)
   t.equal((await send(undefined, session, 'DELETE')).statusCode, 204)
   const { statusCode, body } = await answer
-  t.strictSame([statusCode === 404 || !body.includes('result'), body.includes('done')], [true, false], body)
+  t.ok(statusCode === 404 || !body.includes('result'), body)
 })
 
 t.test('many requests that wait are answered, each with its own answer', async (t) => {
