@@ -1,7 +1,13 @@
 // Clients that server.yaml calls plain, by the name in their `clientInfo`.
 
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { createService } from '../../src/app/app.ts'
 import { buildApp, listen } from '../helpers/app.ts'
+import { writeCatalog } from '../helpers/catalog-folder.ts'
+import { until } from '../helpers/deadline.ts'
+import { QUIET } from '../helpers/quiet-options.ts'
 import { send, type Message } from '../helpers/request.ts'
 import { LEGACY_REVISIONS, SessionClient } from '../helpers/session.ts'
 import { callOf, textOf } from './plain-client.ts'
@@ -20,6 +26,10 @@ const FILES = {
       define('asks', ask, { relayQuestions: true }),
       define('needs', () => 'ok', { requiredCapabilities: { elicitation: { form: {} } } }),
       define('bakes', () => 'baked', { task: 'required' }),
+      define('sleeps', async (_, ctx) => {
+        await ctx.sleep(3_000_000)
+        return 'slept'
+      }, { task: 'allowed' }),
       define('samples', async (_, ctx) => {
         await ctx.ask({ a: sample({ messages, maxTokens: 1 }) })
         return 'sampled'
@@ -86,4 +96,33 @@ t.test('a named client of an earlier revision is asked through its model too (33
     t.equal(textOf(result), 'accept', revision)
     t.match((await client.call('needs')).result, { isError: true })
   }
+})
+
+t.test('a client that becomes plain by a reload still has its tasks (293, 298)', async (t) => {
+  const catalog = await writeCatalog(t, { ...FILES, 'server.yaml': 'clients: []' })
+  const service = await createService({ catalog, ...QUIET, constants: { taskGraceMs: 50 } })
+  t.teardown(async () => await service.close())
+  const ask = async (method: string, params: object, capabilities: object = CAPABILITIES) => {
+    const meta = {
+      'io.modelcontextprotocol/clientInfo': { name: 'nobody', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': capabilities
+    }
+    const { response } = await send(service.app, { method, params: { ...params }, meta })
+    return response.result ?? response.error
+  }
+  const sleeping = await ask('tools/call', { name: 'sleeps' })
+  const asking = await ask('tools/call', { name: 'bakes' })
+  const before = service.catalog.current
+  await writeFile(join(catalog, 'server.yaml'), FILES['server.yaml'])
+  service.reload()
+  await until(() => service.catalog.current !== before, 'the reload')
+
+  t.match(await ask('tasks/get', { taskId: sleeping.taskId }), { status: 'working' })
+  t.match(await ask('tasks/get', { taskId: asking.taskId }), { status: 'completed' })
+  t.match(await ask('tasks/cancel', { taskId: sleeping.taskId }), { resultType: 'complete' })
+  t.match(await ask('tasks/get', { taskId: sleeping.taskId }), { status: 'cancelled' })
+  t.match(await ask('tasks/get', { taskId: sleeping.taskId }, PLAIN), { code: -32021 }, 'it declares none')
+  const filter = { notifications: { taskIds: [sleeping.taskId] } }
+  t.match(await ask('subscriptions/listen', filter, PLAIN), { code: -32021 })
+  t.match(await ask('tools/call', { name: 'bakes' }), { code: -32021 }, 'it gets no others')
 })

@@ -7,6 +7,7 @@ import type { ResultWriter } from '../../catalog/compiled/results/result-json.ts
 import type { ScopeGroups } from '../pipeline/scope-groups.ts'
 import type { View } from '../../catalog/compiled/view.ts'
 import type { OpenStreams } from '../../platform/limits/open-streams.ts'
+import { findMissingCapabilities } from '../../platform/protocol/capabilities.ts'
 import { tokenExpired } from '../../platform/protocol/errors.ts'
 import { toResultResponse, type RequestId } from '../../platform/protocol/json-rpc.ts'
 import {
@@ -75,7 +76,8 @@ export function subscriptionsListen (dependencies: SubscriptionsListenDependenci
       }
 
       return {
-        requiredCapabilities: taskIds && TASKS_CAPABILITY,
+        requiredCapabilities: taskIds &&
+          findMissingCapabilities(TASKS_CAPABILITY, caller.envelope.clientCapabilities),
         handle () {
           // A client whose stream ends at once would open it again at once.
           if (hasExpired(principal)) throw tokenExpired()

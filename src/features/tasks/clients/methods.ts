@@ -1,6 +1,7 @@
 // The methods of the extension for tasks.
 // https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/draft/tasks.md
 
+import { findMissingCapabilities } from '../../../platform/protocol/capabilities.ts'
 import { TASKS_CAPABILITY } from '../../../platform/protocol/tasks.ts'
 import { defineMethod, type Method } from '../../../request/pipeline/method.ts'
 import type { RequestContext } from '../../../request/pipeline/request-context.ts'
@@ -41,10 +42,14 @@ export function createTaskMethods (tasks: TaskAccess): Method[] {
   ]
 }
 
-/** @param run resolves to the members of the result, if it has any. */
-function toCall ({ snapshot: { writer } }: RequestContext, run: () => Promise<string | void>) {
+/**
+ * A client that the catalog has come to call plain still reads the tasks that it has: what counts is what it
+ * declares.
+ * @param run resolves to the members of the result, if it has any.
+ */
+function toCall ({ caller, snapshot: { writer } }: RequestContext, run: () => Promise<string | void>) {
   return {
-    requiredCapabilities: TASKS_CAPABILITY,
+    requiredCapabilities: findMissingCapabilities(TASKS_CAPABILITY, caller.envelope.clientCapabilities),
     handle: async () => writer.write(await run() ?? '')
   }
 }
