@@ -3,7 +3,9 @@
 import {
   isTerminal, toTaskMembers, type Task, type TaskDetails
 } from '../../../platform/protocol/tasks.ts'
-import { lifetimeOf, openQuestions, type OpenQuestions, type TaskRecord } from './record.ts'
+import { toHostRequests } from '../../../request/questions/host-needs.ts'
+import { toObjectJson } from '../../../request/questions/request-state.ts'
+import { lifetimeOf, openQuestions, type TaskRecord } from './record.ts'
 
 /** The poll interval for clients, in milliseconds. It is longer while the task sleeps. */
 const POLL_MS = 1000
@@ -16,7 +18,7 @@ export function toTaskSeed (id: string, record: TaskRecord, now: number): string
 
 /** Writes the task with the details of its status, as members of a JSON object. */
 export function toDetailedTask (id: string, record: TaskRecord, now: number): string {
-  return toTaskMembers(toTask(id, record, now), detailsOf(record))
+  return toTaskMembers(toTask(id, record, now), detailsOf(id, record))
 }
 
 function toTask (id: string, record: TaskRecord, now: number): Task {
@@ -35,15 +37,18 @@ function toTask (id: string, record: TaskRecord, now: number): Task {
   }
 }
 
-function detailsOf ({ status, questions, result, error }: TaskRecord): TaskDetails {
+function detailsOf (id: string, record: TaskRecord): TaskDetails {
+  const { status, result, error } = record
   switch (status) {
-    case 'input_required': return { inputRequests: toRequestsJson(openQuestions({ questions })) }
+    case 'input_required': return { inputRequests: toRequestsJson(id, record) }
     case 'completed': return result === undefined ? {} : { result }
     case 'failed': return error === undefined ? {} : { error }
     case 'working': case 'cancelled': return {}
   }
 }
 
-function toRequestsJson (questions: OpenQuestions): string {
-  return `{${questions.map(([key, { json }]) => `${JSON.stringify(key)}:${json}`).join(',')}}`
+/** A client reads the task several times: a question has the same id each time. */
+function toRequestsJson (id: string, record: TaskRecord): string {
+  const requests = new Map(openQuestions(record).map(([key, { json }]) => [key, json]))
+  return toObjectJson(toHostRequests(requests, record.client.info, (key) => `${id}/${key}`))
 }
