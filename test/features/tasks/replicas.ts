@@ -227,7 +227,8 @@ export function openWorld (script: Script, options: WorldOptions = {}) {
     })
     /** Calls a method of tasks. */
     async function ask (method: string, params: object, principal = ADA): Promise<TaskState> {
-      const request = { principal, snapshot: { writer: { write: toObject } } }
+      const caller = { envelope: { clientCapabilities: TASKS_CAPABILITY } }
+      const request = { principal, caller, snapshot: { writer: { write: toObject } } }
       const call = tasks.methods.find((one) => one.name === method)?.open(params, request as never)
       return JSON.parse(String(await call?.handle()))
     }
