@@ -6,6 +6,7 @@ import type { AppOptions } from '../../src/app/app.ts'
 import { elicit } from '../../src/platform/author/input-request.ts'
 import type { InputRound } from '../../src/request/questions/input-round.ts'
 import { buildApp, listen } from '../helpers/app.ts'
+import { TASKS } from '../features/tasks/task-client.ts'
 import { send, type Message } from '../helpers/request.ts'
 import { openSession, type SessionClient, type SessionReply } from '../helpers/session.ts'
 import { createRounds, runRound } from '../request/questions/rounds.ts'
@@ -29,15 +30,27 @@ const FILES = {
       const { pay } = await ctx.ask({ pay: link })
       return [size.action, order, pay.action].join(' ')
     }
+    const both = async (_, ctx) => {
+      const { size, pay } = await ctx.ask({ size: form, pay: link })
+      return size.action + ' ' + pay.action
+    }
+    const afterStep = (run) => async (args, ctx) => {
+      await ctx.step('begin', () => 1)
+      return await run(args, ctx)
+    }
     export default [
       define('asks', ask, { relayQuestions: true }),
       define('two', two, { relayQuestions: true }),
-      define('both', async (_, ctx) => {
-        const { size, pay } = await ctx.ask({ size: form, pay: link })
-        return size.action + ' ' + pay.action
-      }, { relayQuestions: true }),
+      define('both', both, { relayQuestions: true }),
       define('links', ask, { relayQuestions: 'links' }),
-      define('silent', ask, { relayQuestions: false })
+      define('silent', ask, { relayQuestions: false }),
+      ...[['task', (run) => run], ['step', afterStep]].flatMap(([prefix, toRun]) => [
+        define(prefix + '_asks', toRun(ask), { relayQuestions: true, task: 'allowed' }),
+        define(prefix + '_two', toRun(two), { relayQuestions: true, task: 'allowed' }),
+        define(prefix + '_both', toRun(both), { relayQuestions: true, task: 'allowed' }),
+        define(prefix + '_links', toRun(ask), { relayQuestions: 'links', task: 'allowed' }),
+        define(prefix + '_silent', toRun(ask), { task: 'allowed' })
+      ])
     ]`
 }
 const FORM = elicit.form({
@@ -56,10 +69,12 @@ interface Host {
 }
 
 /** A host of today, in the process. It gives up after five rounds. */
-async function openModern (t: Test, options: AppOptions = {}): Promise<Host> {
+async function openModern (
+  t: Test, options: AppOptions = {}, capabilities: object = CAPABILITIES
+): Promise<Host> {
   const app = await buildApp(t, FILES, options)
   const request = async (params: { readonly [key: string]: unknown }) => {
-    const meta = { 'io.modelcontextprotocol/clientCapabilities': CAPABILITIES }
+    const meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities }
     const { response } = await send(app, { method: 'tools/call', params, meta })
     return response.result ?? response.error
   }
@@ -77,6 +92,10 @@ async function openModern (t: Test, options: AppOptions = {}): Promise<Host> {
     },
     continue: async (call, args) => await request({ name: 'continue_call', arguments: { call, ...args } })
   }
+}
+
+async function openWithTasks (t: Test, options: AppOptions = {}): Promise<Host> {
+  return await openModern(t, options, { ...CAPABILITIES, ...TASKS })
 }
 
 /** A host with a session. */
@@ -109,55 +128,93 @@ async function continueIn (session: SessionClient, call: string, args: object): 
   return result
 }
 
-for (const [era, open] of [['today', openModern], ['earlier revisions', openLegacy]] as const) {
-  t.test(`with a host of ${era}`, async (t) => {
-    const host = await open(t, { constants: { readingMs: 60_000 } })
+const HOSTS = [
+  ['today', openModern], ['today that takes tasks', openWithTasks], ['earlier revisions', openLegacy]
+] as const
+/** Tools that end with their answer, tools with `task`, and tools whose call is kept before they ask. */
+const PREFIXES = ['', 'task_', 'step_']
 
-    t.test('a form that is cancelled at once goes to the model, once (224, 235)', async (t) => {
-      const asked = await host.call('asks', { size: CANCEL })
-      t.match(textOf(asked), 'asks asks the user. Ask the user yourself')
-      t.equal(textOf(await host.continue(callOf(asked), { answers: SIZE })), 'accept L')
-      const declined = await host.call('asks', { size: CANCEL })
-      t.equal(textOf(await host.continue(callOf(declined), { decline: true })), 'decline nothing')
-    })
+for (const [era, open] of HOSTS) {
+  for (const prefix of PREFIXES) {
+    t.test(`with a host of ${era}, and the tool ${prefix}asks`, async (t) => {
+      const host = await open(t, { constants: { readingMs: 60_000 } })
 
-    t.test('later questions of the call go to the model too, and its work is done once (211)', async (t) => {
-      Reflect.set(globalThis, 'unattendedOrders', 0)
-      const asked = await host.call('two', { size: CANCEL, pay: ACCEPT })
-      const then = await host.continue(callOf(asked), { answers: SIZE })
-      t.match(textOf(then), 'Show the user this link')
-      t.equal(textOf(await host.continue(callOf(then), { answers: { pay: {} } })), 'accept 1 accept')
-    })
+      t.test('a form that is cancelled at once goes to the model, once (224, 235)', async (t) => {
+        const asked = await host.call(`${prefix}asks`, { size: CANCEL })
+        t.match(textOf(asked), `${prefix}asks asks the user. Ask the user yourself`)
+        t.equal(textOf(await host.continue(callOf(asked), { answers: SIZE })), 'accept L')
+        const declined = await host.call(`${prefix}asks`, { size: CANCEL })
+        t.equal(textOf(await host.continue(callOf(declined), { decline: true })), 'decline nothing')
+      })
 
-    t.test('an answer beside it is kept (211)', async (t) => {
-      const asked = await host.call('both', { size: CANCEL, pay: { action: 'accept' } })
-      t.notMatch(textOf(asked), 'https://pay.example')
-      t.equal(textOf(await host.continue(callOf(asked), { answers: SIZE })), 'accept accept')
-    })
+      t.test('its later questions go to the model too, and its work is done once (211)', async (t) => {
+        Reflect.set(globalThis, 'unattendedOrders', 0)
+        const asked = await host.call(`${prefix}two`, { size: CANCEL, pay: ACCEPT })
+        const then = await host.continue(callOf(asked), { answers: SIZE })
+        t.match(textOf(then), 'Show the user this link')
+        t.equal(textOf(await host.continue(callOf(then), { answers: { pay: {} } })), 'accept 1 accept')
+      })
 
-    t.test('a decline and an answer stay what they are, however quick (224)', async (t) => {
-      t.equal(textOf(await host.call('asks', { size: DECLINE })), 'decline nothing')
-      t.equal(textOf(await host.call('asks', { size: ACCEPT })), 'accept S')
-    })
+      t.test('an answer beside it is kept (211)', async (t) => {
+        const asked = await host.call(`${prefix}both`, { size: CANCEL, pay: { action: 'accept' } })
+        t.notMatch(textOf(asked), 'https://pay.example')
+        t.equal(textOf(await host.continue(callOf(asked), { answers: SIZE })), 'accept accept')
+      })
 
-    t.test('a person who cancels is heard (224)', async (t) => {
-      const slower = await open(t, { constants: { readingMs: 100 } })
-      t.equal(textOf(await slower.call('asks', { size: CANCEL }, 300)), 'cancel nothing')
-    })
+      t.test('a decline and an answer stay what they are, however quick (224)', async (t) => {
+        t.equal(textOf(await host.call(`${prefix}asks`, { size: DECLINE })), 'decline nothing')
+        t.equal(textOf(await host.call(`${prefix}asks`, { size: ACCEPT })), 'accept S')
+      })
 
-    t.test('a tool that relays no forms gets the cancel (224)', async (t) => {
-      for (const name of ['links', 'silent']) {
-        t.equal(textOf(await host.call(name, { size: CANCEL })), 'cancel nothing', name)
-      }
+      t.test('a cancel after an answer is heard: somebody is there (224)', async (t) => {
+        t.match(textOf(await host.call(`${prefix}two`, { size: ACCEPT, pay: CANCEL })), /^accept \d+ cancel$/)
+      })
+
+      t.test('a person who cancels is heard (224)', async (t) => {
+        const slower = await open(t, { constants: { readingMs: 100 } })
+        t.equal(textOf(await slower.call(`${prefix}asks`, { size: CANCEL }, 300)), 'cancel nothing')
+      })
+
+      t.test('a tool that relays no forms gets the cancel (224)', async (t) => {
+        for (const name of ['links', 'silent']) {
+          t.equal(textOf(await host.call(prefix + name, { size: CANCEL })), 'cancel nothing', name)
+        }
+      })
     })
-  })
+  }
 }
+
+t.test('the model cancels a call that it was asked to continue', async (t) => {
+  for (const [, open] of HOSTS) {
+    for (const prefix of PREFIXES) {
+      const host = await open(t, { constants: { readingMs: 60_000 } })
+      const asked = await host.call(`${prefix}asks`, { size: CANCEL })
+      t.match(textOf(await host.continue(callOf(asked), { cancel: true })), 'was cancelled')
+    }
+  }
+})
+
+t.test('a question that nobody has seen does not count as an unfinished task', async (t) => {
+  for (const [era, open] of HOSTS) {
+    for (const prefix of PREFIXES) {
+      const host = await open(t, { constants: { readingMs: 60_000 }, maxTasksPerCaller: 2 })
+      const calls: string[] = []
+      for (let times = 0; times < 6; times++) {
+        calls.push(callOf(await host.call(`${prefix}asks`, { size: CANCEL })))
+      }
+      for (const call of calls) {
+        t.equal(textOf(await host.continue(call, { answers: SIZE })), 'accept L', `${era}, ${prefix}`)
+      }
+    }
+  }
+})
 
 t.test('a replica whose clock is wrong takes nobody for absent (224)', async (t) => {
   const taken: number[] = []
   const now = Date.now()
   const relay = {
     capabilities: { elicitation: { form: {} } },
+    takesOver: true,
     takeOver (_: unknown, __: unknown, elapsedMs: number) {
       taken.push(elapsedMs)
       return false

@@ -9,10 +9,13 @@ export interface InputRound {
   /**
    * Resolves to the answers. Rejects when answers are missing: `pending` then has the questions to send.
    * @param options.isOrdered whether a task must ask in the same order each time. True by default.
+   * @param options.isTimed whether `elapsedMs` is asked for.
    */
   ask<const R extends { readonly [key: string]: InputRequest }> (
-    requests: R, options?: OrderOptions
+    requests: R, options?: QuestionOptions
   ): Promise<AnswersOf<R>>
+  /** How long the client took for its latest answers, in milliseconds. `undefined` if that is not known. */
+  readonly elapsedMs?: number | undefined
   /** Whether the client's revision can ask this. Absent where it can ask all. @param json the request. */
   mayAsk? (json: string): boolean
   /**
@@ -55,16 +58,22 @@ export interface InputRound {
   readonly relay?: (() => Promise<string>) | undefined
 }
 
-/** Keeps a call whose questions the model of its client passes on. */
-export interface Relay {
-  /** What the client is asked though it has not declared it. */
-  readonly capabilities: ClientCapabilities
+/** Lets the model of a client pass on questions that nobody has seen. */
+export interface Takeover {
+  /** Whether it may do so: the time of each question is then kept. */
+  readonly takesOver: boolean
   /**
    * Returns whether the model passes on a question to which the client has responded: nobody was there,
    * because the client has cancelled it sooner than a person reads.
    * @param elapsedMs since the question was sent. A wrong clock makes it negative or large: then not.
    */
   takeOver (question: Question, response: unknown, elapsedMs: number): boolean
+}
+
+/** Keeps a call whose questions the model of its client passes on. */
+export interface Relay extends Takeover {
+  /** What the client is asked though it has not declared it. */
+  readonly capabilities: ClientCapabilities
   /**
    * Resolves to the result of the request.
    * @param state the answers and results so far.
@@ -75,7 +84,7 @@ export interface Relay {
 
 export type Wait = (ms: number) => Promise<void>
 
-export interface OrderOptions { readonly isOrdered?: boolean }
+export interface QuestionOptions { readonly isOrdered?: boolean, readonly isTimed?: boolean }
 
 /** The request that a round belongs to. Its request state can be opened only for an equal binding. */
 export interface RoundBinding {
@@ -116,7 +125,7 @@ export interface RequestState {
 }
 
 /** Keeps the state of a task in the service. The client of another request carries it from round to round. */
-export interface Journal {
+export interface Journal extends Partial<Takeover> {
   /** The state so far. The round adds to it. */
   readonly state: RequestState
   /** Whether the request is a task: its client gets neither the questions nor the state with an answer. */

@@ -66,6 +66,11 @@ export interface AskedQuestion {
   readonly answer: Answer | undefined | Promise<Answer | undefined>
 }
 
+/** Whether somebody has accepted a question. @param answers as JSON. */
+export function hasAccepted (answers: Iterable<string>): boolean {
+  return [...answers].some((json) => json.startsWith('{"action":"accept"'))
+}
+
 /** The state of a round. Most rounds have none: it is made by the first `ask`, `once` or request state. */
 export class RoundState {
   /** The request state of the earlier rounds, with the additions of this round. */
@@ -86,11 +91,6 @@ export class RoundState {
   close (): void { this.#isOver = true }
 
   get isOver (): boolean { return this.#isOver }
-
-  /** Whether somebody has accepted a question. */
-  get hasAccepted (): boolean {
-    return [...this.requestState.answers.values()].some((json) => json.startsWith('{"action":"accept"'))
-  }
 
   /**
    * Returns how the handler ends that has asked. One that catches the rejection and asks again, as if it

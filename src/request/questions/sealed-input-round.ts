@@ -10,11 +10,13 @@ import { invalidParams, missingClientCapability } from '../../platform/protocol/
 import { isObject } from '../../platform/protocol/json-rpc.ts'
 import type { Sealer } from '../../platform/store/sealing/sealer.ts'
 import { toHostRequests } from './host-needs.ts'
-import type { OrderOptions, InputRound, RequestState, RoundRequest, Wait } from './input-round.ts'
+import type {
+  InputRound, QuestionOptions, RequestState, RoundRequest, Takeover, Wait
+} from './input-round.ts'
 import type { Answer, Question } from './question.ts'
 import { readQuestions } from './questions.ts'
 import { openState, sealState, toBindingText, toStateBytes, toObjectJson } from './request-state.ts'
-import { RoundState, runOnce, type AskedQuestion } from './round-state.ts'
+import { hasAccepted, RoundState, runOnce, type AskedQuestion } from './round-state.ts'
 import { fromResultJson, toResultJson } from './step-results.ts'
 
 export interface SealedRoundOptions {
@@ -27,12 +29,17 @@ export interface SealedRoundOptions {
   readonly now?: () => number
 }
 
+/** A state that says only when a question was sent stands for none, which would not expire. */
+const NEVER = 2 ** 48 - 1
+
 export class SealedInputRound implements InputRound {
   readonly #options: SealedRoundOptions
   readonly #request: RoundRequest
   #lazyState: RoundState | undefined
   #lazyBindingText: string | undefined
   #isRelayed = false
+  /** Whether the state says when the open questions were sent. */
+  #isTimed = false
   /** When the open questions were sent, in milliseconds since the epoch, if that is known. */
   readonly #askedAt: number | undefined
 
@@ -64,9 +71,10 @@ export class SealedInputRound implements InputRound {
   }
 
   ask<const R extends { readonly [key: string]: InputRequest }> (
-    requests: R, options?: OrderOptions
+    requests: R, options?: QuestionOptions
   ): Promise<AnswersOf<R>>
-  ask (requests: { readonly [key: string]: InputRequest }, options: OrderOptions = {}): Promise<unknown> {
+  ask (requests: { readonly [key: string]: InputRequest }, options: QuestionOptions = {}): Promise<unknown> {
+    this.#isTimed = options.isTimed === true || this.#takeover?.takesOver === true
     return this.#state.track(this.#ask(requests, options))
   }
 
@@ -107,13 +115,21 @@ export class SealedInputRound implements InputRound {
     const requests = toHostRequests(inputRequests, this.#request.client)
     const members = `"inputRequests":${toObjectJson(requests)}`
     if (this.#request.journal?.isTask === true) return members
-    const isTimed = this.#request.relay?.capabilities.elicitation?.form !== undefined
-    if (!isTimed && requestState.answers.size === 0 && requestState.results.size === 0) return members
+    const isEmpty = requestState.answers.size === 0 && requestState.results.size === 0
+    if (!this.#isTimed && isEmpty) return members
     const { sealer, ttlMs, maxStateBytes = 32_768, now = clock.now } = this.#options
-    const bytes = toStateBytes({ ...requestState, askedAt: isTimed ? now() : undefined })
+    const bytes = toStateBytes({ ...requestState, askedAt: this.#isTimed ? now() : undefined })
     if (bytes.length > maxStateBytes) throw toSizeError(bytes.length, maxStateBytes, requestState)
-    return `${members},"requestState":"${sealState(sealer, this.#bindingText, bytes, now() + ttlMs)}"`
+    const expiresAt = isEmpty ? NEVER : now() + ttlMs
+    return `${members},"requestState":"${sealState(sealer, this.#bindingText, bytes, expiresAt)}"`
   }
+
+  get elapsedMs (): number | undefined {
+    const { now = clock.now } = this.#options
+    return this.#askedAt && now() - this.#askedAt
+  }
+
+  get #takeover (): Partial<Takeover> | undefined { return this.#request.relay ?? this.#request.journal }
 
   get relay (): InputRound['relay'] {
     const { relay } = this.#request
@@ -131,7 +147,7 @@ export class SealedInputRound implements InputRound {
   // Does not yield before all input requests are added, unless a schema checks asynchronously: so two calls
   // at the same time become one round.
   async #ask (
-    requests: { readonly [key: string]: InputRequest }, { isOrdered = true }: OrderOptions
+    requests: { readonly [key: string]: InputRequest }, { isOrdered = true }: QuestionOptions
   ): Promise<unknown> {
     const questions = readQuestions(requests, (key) => this.#state.questions.get(key)?.question)
     const { journal } = this.#request
@@ -208,10 +224,8 @@ export class SealedInputRound implements InputRound {
 
   /** Whether the model of the client passes on the question, because nobody has seen it. */
   #isTakenOver (question: Question, response: unknown): boolean {
-    const { now = clock.now } = this.#options
-    const elapsedMs = this.#askedAt === undefined ? Infinity : now() - this.#askedAt
-    const isTakenOver = !this.#state.hasAccepted &&
-      this.#request.relay?.takeOver(question, response, elapsedMs) === true
+    const isTakenOver = !hasAccepted(this.#state.requestState.answers.values()) &&
+      this.#takeover?.takeOver?.(question, response, this.elapsedMs ?? Infinity) === true
     if (isTakenOver) this.#isRelayed = true
     return isTakenOver
   }

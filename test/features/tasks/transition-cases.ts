@@ -214,6 +214,14 @@ export const CASES: readonly Case[] = [
     event: answered({ who: 1, why: 2 }, false),
     gives: { due: NOW, isHeld: true, isTold: true, record: { status: 'working', wakesAt: NOW, principal } }
   },
+  {
+    row: 'asking unattended → asking: its client was asked',
+    record: ASKING,
+    event: { type: 'unattended' },
+    gives: {
+      due: END, isHeld: false, isTold: false, record: { client: { ...ASKING.client, isUnattended: true } }
+    }
+  },
   ...([['running', RUNNING], ['waiting', WAITING], ['asking', ASKING]] as const).map(([phase, record]) => ({
     row: `${phase} accessed → ${phase}: with other rights than before`,
     record,

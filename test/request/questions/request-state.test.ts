@@ -102,6 +102,25 @@ t.test('a state expires (216)', async (t) => {
   await t.rejects(retry(), { code: -32602, message: /has expired/ })
 })
 
+t.test('a first question may be answered late, also if a state says when it was asked (220)', async (t) => {
+  let time = 1_800_000_000_000
+  const now = () => time
+  const timed = createRounds({ now, sealer: createSealer(['secret'], { now }) })
+  const relay = { capabilities: {}, takesOver: true, takeOver: () => false, keep: async () => '' }
+  const handler = async (round: InputRound) => [await round.ask({ name }), await round.ask({ color })]
+  const { pending: first } = await runRound(timed, handler, { relay })
+  time += 30 * 86_400_000
+  const { pending: second } = await runRound(
+    timed, handler, { relay, inputResponses: { name: alice }, requestState: first?.requestState }
+  )
+  t.strictSame(Object.keys(second?.inputRequests ?? {}), ['color'])
+  time += TTL_MS
+  const late = { relay, inputResponses: { color: red }, requestState: second?.requestState }
+  await t.rejects(runRound(timed, handler, late), {
+    code: -32602, message: /has expired .* send the request again without it and without inputResponses/
+  })
+})
+
 t.test('any replica with the secret can serve the next round (219)', async (t) => {
   const handler = async (round: InputRound) => [await round.ask({ name }), await round.ask({ color })]
   const { pending } = await runRound(createRounds(), handler, { inputResponses: { name: alice } })

@@ -14,7 +14,7 @@ import type { RequestContext } from '../../../request/pipeline/request-context.t
 import type { InputRound, Relay, Wait } from '../../../request/questions/input-round.ts'
 import type { Answer, Question } from '../../../request/questions/question.ts'
 import { readQuestions } from '../../../request/questions/questions.ts'
-import { RoundState, runOnce } from '../../../request/questions/round-state.ts'
+import { hasAccepted, RoundState, runOnce } from '../../../request/questions/round-state.ts'
 import { toResultJson } from '../../../request/questions/step-results.ts'
 import { ClientRefusal, TooManyQuestions } from './client-answers.ts'
 import { toLegacyRequest } from './client-requests.ts'
@@ -58,6 +58,7 @@ export class LiveInputRound implements InputRound {
   readonly #asked = new Map<string, { readonly question: Question, readonly answer: Promise<unknown> }>()
   readonly #relay: Relay | undefined
   #lazyState: RoundState | undefined
+  #elapsedMs: number | undefined
 
   /** @param relay takes the questions that the client cannot be asked. */
   constructor ({ caller, revision, envelope, lifetime }: AskingRequest, relay?: Relay) {
@@ -72,6 +73,8 @@ export class LiveInputRound implements InputRound {
     this.#lazyState ??= new RoundState()
     return this.#lazyState
   }
+
+  get elapsedMs (): number | undefined { return this.#elapsedMs }
 
   get relay (): InputRound['relay'] {
     const relay = this.#relay
@@ -92,9 +95,11 @@ export class LiveInputRound implements InputRound {
       throw await this.#leave(questions.filter(([key]) => !this.#asked.has(key)))
     }
     this.#checkAskable(questions)
+    const askedAt = clock.monotonic()
     const answers = questions.map(([key, question]) => [key, this.#answerTo(key, question)] as const)
     // Waits for every answer before one may reject: otherwise a later rejection would be unhandled.
     await Promise.allSettled(answers.map(([, answer]) => answer))
+    this.#elapsedMs = clock.monotonic() - askedAt
     return Object.fromEntries(
       await Promise.all(answers.map(async ([key, answer]) => [key, await answer] as const))
     )
@@ -176,7 +181,7 @@ export class LiveInputRound implements InputRound {
     for (let asks = 0; asks < MAX_ASKS; asks++) {
       const askedAt = clock.monotonic()
       const response = await this.#request(requester, request)
-      const isTakenOver = !this.#state.hasAccepted &&
+      const isTakenOver = !hasAccepted(this.#state.requestState.answers.values()) &&
         this.#relay?.takeOver(question, response, clock.monotonic() - askedAt) === true
       if (isTakenOver) throw await this.#leave([[key, question]])
       const answer: Answer | undefined = await question.read(response)

@@ -16,6 +16,14 @@ import { LOST_REPLY, TaskTaken, type CreatedTask, type TaskKey } from '../record
 import { isShortLease, type TransitionDependencies, type Transitions } from '../machine/transitions.ts'
 import { toStatusMessage } from '../runs/watches.ts'
 
+const LINKS: ClientCapabilities = { elicitation: { url: {} } }
+const FORMS_AND_LINKS: ClientCapabilities = { elicitation: { form: {}, url: {} } }
+
+/** Returns what a model may pass on: each may show a link. */
+export function relayedBy ({ relaysQuestions }: FirstRunOptions['rule']): ClientCapabilities {
+  return relaysQuestions ? FORMS_AND_LINKS : LINKS
+}
+
 /** How the call becomes a task, and how its client learns of the end. */
 export interface FirstRunOptions {
   readonly tool: Pick<StartingCall['tool'], 'key' | 'scopes'>

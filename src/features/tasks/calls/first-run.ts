@@ -9,10 +9,14 @@ import type { Outlet } from '../../../request/pipeline/caller.ts'
 import type { Outcome } from '../../../request/pipeline/method.ts'
 import type { RequestContext } from '../../../request/pipeline/request-context.ts'
 import type { StartingCall, TaskStart, UpstreamTokens } from '../../../request/pipeline/seams.ts'
+import type { Question } from '../../../request/questions/question.ts'
 import { StoreUnavailable } from '../../../platform/store/records/state-store.ts'
 import { toOwnError } from './answers.ts'
 import type { CallWaiters } from './waiters.ts'
-import { exchangeTokens, holdFirst, storeFirst, toFirstRecord, type FirstRunOptions } from './first-record.ts'
+import {
+  exchangeTokens, holdFirst, relayedBy, storeFirst, toFirstRecord, type FirstRunOptions
+} from './first-record.ts'
+import { isUnseen } from './relayed-questions.ts'
 import { TaskJournal, type JournalOwner } from '../journal/journal.ts'
 import type { TaskRecord } from '../records/record.ts'
 import { TaskTaken, type CreatedTask } from '../records/records.ts'
@@ -35,7 +39,7 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   readonly #dependencies: TaskStartDependencies
   readonly #request: RequestContext
   readonly #call: StartingCall
-  readonly #options: FirstRunOptions
+  #options: FirstRunOptions
   readonly journal: TaskJournal
   #becomeTask: (() => void) | undefined
   /** Whether the handler needed a task before `run` had its promise. */
@@ -66,6 +70,19 @@ export class FirstTaskRun implements TaskStart, JournalOwner {
   }
 
   get relayed (): ClientCapabilities | undefined { return this.#options.relayed }
+  get takesOver (): boolean {
+    return this.#options.rule.relaysQuestions && this.#request.snapshot.server.continuesCalls
+  }
+
+  takeOver ({ requiredCapabilities }: Question, response: unknown, elapsedMs: number): boolean {
+    const isUnattended = this.takesOver && requiredCapabilities.elicitation !== undefined &&
+      isUnseen(response, this.#dependencies.readingMs, elapsedMs)
+    if (isUnattended) {
+      const relayed = relayedBy(this.#options.rule)
+      this.#options = { ...this.#options, takesTasks: false, relayed, isUnattended }
+    }
+    return isUnattended
+  }
 
   onSleep (): void {
     const refusal = this.#findRefusal()

@@ -7,12 +7,11 @@ import { hasTasks } from '../../../platform/protocol/revisions.ts'
 import { TASKS_CAPABILITY } from '../../../platform/protocol/tasks.ts'
 import type { RequestContext } from '../../../request/pipeline/request-context.ts'
 import type { StartingCall } from '../../../request/pipeline/seams.ts'
+import { relayedBy } from './first-record.ts'
 import { nameCall } from './names.ts'
 import { FirstTaskRun, type TaskStartDependencies } from './first-run.ts'
 
 const FORMS: ClientCapabilities = { elicitation: { form: {} } }
-const LINKS: ClientCapabilities = { elicitation: { url: {} } }
-const FORMS_AND_LINKS: ClientCapabilities = { elicitation: { form: {}, url: {} } }
 
 /**
  * Returns `undefined` for an ordinary call. Throws a ToolError if the client takes no tasks and the service
@@ -41,11 +40,6 @@ function declaresTasks ({ revision, envelope }: RequestContext): boolean {
 function needsRelay ({ envelope }: RequestContext, rule: TaskRule): boolean {
   return rule.relaysQuestions && rule.requiredCapabilities === undefined &&
     findMissingCapabilities(FORMS, envelope.clientCapabilities) !== undefined
-}
-
-/** Returns what a model may pass on: each may show a link. */
-export function relayedBy ({ relaysQuestions }: TaskRule): ClientCapabilities {
-  return relaysQuestions ? FORMS_AND_LINKS : LINKS
 }
 
 function clientLacksTasks (tool: string): ToolError {

@@ -5,7 +5,6 @@ import type { ClientCapabilities } from '../../../platform/protocol/capabilities
 import { tooManyQuestions } from '../../../platform/protocol/errors.ts'
 import type { RequestContext } from '../../../request/pipeline/request-context.ts'
 import type { RelayStart, StartingCall } from '../../../request/pipeline/seams.ts'
-import { isObject } from '../../../platform/protocol/json-rpc.ts'
 import type { RequestState } from '../../../request/questions/input-round.ts'
 import type { Question } from '../../../request/questions/question.ts'
 import { TaskJournal } from '../journal/journal.ts'
@@ -13,9 +12,11 @@ import { MAX_QUESTIONS } from '../machine/questions.ts'
 import { TaskTaken } from '../records/records.ts'
 import { findTransition } from '../machine/states.ts'
 import type { TaskStartDependencies } from './first-run.ts'
-import { exchangeTokens, holdFirst, storeFirst, toFirstRecord, type FirstRunOptions } from './first-record.ts'
+import {
+  exchangeTokens, holdFirst, relayedBy, storeFirst, toFirstRecord, type FirstRunOptions
+} from './first-record.ts'
 import { nameCall } from './names.ts'
-import { relayedBy } from './open-call.ts'
+import { isUnseen } from './relayed-questions.ts'
 import type { BegunTask } from './waiters.ts'
 
 /** Returns `undefined` if no model may pass on the questions of the call. Throws for a malformed key. */
@@ -50,12 +51,11 @@ class RelayedCall implements RelayStart {
 
   get capabilities (): ClientCapabilities { return this.#options.relayed ?? {} }
 
+  get takesOver (): boolean { return this.#options.rule.relaysQuestions }
+
   takeOver ({ requiredCapabilities }: Question, response: unknown, elapsedMs: number): boolean {
-    const { rule: { relaysQuestions } } = this.#options
-    const wasQuick = elapsedMs >= 0 && elapsedMs < this.#dependencies.readingMs
-    const isCancelled = isObject(response) && response.action === 'cancel'
-    const isForUser = requiredCapabilities.elicitation !== undefined
-    const isUnattended = relaysQuestions && wasQuick && isCancelled && isForUser
+    const isUnattended = this.takesOver && requiredCapabilities.elicitation !== undefined &&
+      isUnseen(response, this.#dependencies.readingMs, elapsedMs)
     if (isUnattended) this.#options = { ...this.#options, isUnattended }
     return isUnattended
   }

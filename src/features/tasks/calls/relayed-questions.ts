@@ -10,6 +10,7 @@ import type { RequestContext } from '../../../request/pipeline/request-context.t
 import { Forms } from '../../../request/questions/form.ts'
 import type { InputRound } from '../../../request/questions/input-round.ts'
 import { readQuestions } from '../../../request/questions/questions.ts'
+import { hasAccepted } from '../../../request/questions/round-state.ts'
 import type { CallQuestion } from './texts.ts'
 import type { Responses } from '../machine/questions.ts'
 import { openQuestions, type TaskRecord } from '../records/record.ts'
@@ -32,6 +33,23 @@ function toInputRequest (json: string): InputRequest {
 
 /** The open questions of a call: those for the client of a request, and those that it cannot be asked. */
 interface PartedQuestions { readonly requests: NamedRequests, readonly relayed: readonly CallQuestion[] }
+
+/**
+ * Whether nobody has seen a question: the client has cancelled it sooner than a person reads.
+ * @param elapsedMs since it was sent. A wrong clock makes it negative or large: then not.
+ */
+export function isUnseen (response: unknown, readingMs: number, elapsedMs = Infinity): boolean {
+  return elapsedMs >= 0 && elapsedMs < readingMs && isObject(response) && response.action === 'cancel'
+}
+
+/** Whether the model of a client may pass on the open questions of a call that nobody has seen. */
+export function mayTakeOver (
+  { view, snapshot }: Pick<RequestContext, 'view' | 'snapshot'>,
+  { tool, client, answers }: Pick<TaskRecord, 'tool' | 'client' | 'answers'>
+): boolean {
+  return snapshot.server.continuesCalls && view.tool(tool)?.task?.relaysQuestions === true &&
+    client.isUnattended !== true && !hasAccepted(Object.values(answers))
+}
 
 /** @param round that of the request, which knows what its revision can ask. */
 export function partQuestions (

@@ -15,7 +15,7 @@ import { StoreUnavailable } from '../../../platform/store/records/state-store.ts
 import type { SeenTask, TaskAccess } from '../clients/access.ts'
 import { toCallResult, toGoesOnResult, toRelayedResult, toTaskResult, toUnreadResult } from './answers.ts'
 import { adoptFirst, assertSameCall, type CallName } from './names.ts'
-import { partQuestions, type NamedRequests } from './relayed-questions.ts'
+import { isUnseen, mayTakeOver, partQuestions, type NamedRequests } from './relayed-questions.ts'
 import { unaskedText } from './texts.ts'
 import { readCall } from '../../../catalog/compiled/definitions/continue-tool.ts'
 import type { CallWaits } from './waits.ts'
@@ -33,6 +33,8 @@ export interface CallWaitersDependencies extends Pick<TransitionDependencies, 'd
   readonly waitMs: number
   /** How long it waits at most if its client takes tasks. */
   readonly graceMs: number
+  /** The time in which nobody reads a question, in milliseconds. */
+  readonly readingMs: number
   /** Does work that nobody waits for, before the service closes. */
   background (work: Promise<void>): void
 }
@@ -207,14 +209,14 @@ export class CallWaiters {
       const { record } = task
       if (isTerminal(record.status)) {
         // The client of a task asks for it as long as the task says.
-        const isOwn = record.relayed !== undefined
-        if (keepMs !== undefined || isOwn) this.putAway(task, keepMs ?? ANNOUNCED_MS)
+        if (keepMs !== undefined || record.relayed !== undefined) this.putAway(task, keepMs ?? ANNOUNCED_MS)
         return toCallResult(request, record)
       }
       const isAsking = phaseOf(record) === 'asking'
       const { requests, relayed } = isAsking ? partQuestions(request, round, record) : NO_QUESTIONS
       const mayAsk = Object.keys(requests).length > 0
-      if (taskAt !== undefined && !mayAsk) return this.#toTask(request, key, record)
+      const isTask = taskAt !== undefined && record.client.isUnattended !== true
+      if (isTask && !mayAsk) return this.#toTask(request, key, record)
       if (!isAsking) return toGoesOnResult(request, call, record, isError)
       if (!mayAsk) return toRelayedResult(request, call, record.tool, relayed, isError)
       const refusal = await this.#ask(request, round, task, requests)
@@ -226,8 +228,13 @@ export class CallWaiters {
   async #ask (
     request: RequestContext, round: InputRound, { key, record }: SeenTask, requests: NamedRequests
   ): Promise<string | undefined> {
+    const { access, readingMs } = this.#dependencies
     try {
-      await this.#dependencies.access.update(request.principal, key.id, await round.ask(requests))
+      const quickMs = mayTakeOver(request, record) ? readingMs : 0
+      const answers = Object.entries(await round.ask(requests, { isTimed: quickMs > 0 }))
+      const responses = answers.filter(([, answer]) => !isUnseen(answer, quickMs, round.elapsedMs))
+      await access.update(request.principal, key.id, Object.fromEntries(responses))
+      if (responses.length < answers.length) await access.leaveToModel(request.principal, key.id)
       return undefined
     } catch (error) {
       if (!isToolError(error)) throw error

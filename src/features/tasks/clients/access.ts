@@ -7,7 +7,7 @@ import { holdsScope } from '../../../catalog/compiled/scopes/scope-hierarchy.ts'
 import { taskNotReadable, unknownTask } from '../../../platform/protocol/errors.ts'
 import { isTerminal } from '../../../platform/protocol/tasks.ts'
 import { hasAnswer, type Responses } from '../machine/questions.ts'
-import { phaseOf, toKeptPrincipal, type TaskRecord } from '../records/record.ts'
+import { isCounted, phaseOf, toKeptPrincipal, type TaskRecord } from '../records/record.ts'
 import { toDetailedTask } from '../records/task-json.ts'
 import type { StoredTask, TaskKey } from '../records/records.ts'
 import type { TaskRunner } from '../runs/runner.ts'
@@ -75,6 +75,11 @@ export class TaskAccess {
     }
   }
 
+  /** Leaves the open questions of a task to the model: its client has nobody whom it could ask. */
+  async leaveToModel (principal: Principal, id: string): Promise<void> {
+    await this.#apply(principal, id, { type: 'unattended' })
+  }
+
   /**
    * Resolves to whether a client may be told of this record. The end of a task must be durable, because the
    * client does not ask again. A question must be, because an answer to a question that a failover has lost
@@ -98,7 +103,8 @@ export class TaskAccess {
   }
 
   async #answer (principal: Principal, key: TaskKey, stored: StoredTask, responses: Responses) {
-    const { runner, transitions } = this.#dependencies
+    const { records, runner, transitions } = this.#dependencies
+    if (!isCounted(stored.record)) await records.reserve(key, stored.record)
     const mayRun = runner.hasRoom(stored.record) && await runner.mayRun(stored.record)
     const event = { type: 'answered', responses, principal: toKeptPrincipal(principal), mayRun } as const
     const applied = await transitions.apply(key, event, { from: stored })

@@ -4,7 +4,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ClientCapabilities } from '../../../platform/protocol/capabilities.ts'
 import {
-  Suspended, type Journal, type OperationForms, type OperationKind, type RequestState, type Wait
+  Suspended, type Journal, type OperationForms, type OperationKind, type RequestState, type Takeover,
+  type Wait
 } from '../../../request/questions/input-round.ts'
 import { toObjectJson } from '../../../request/questions/request-state.ts'
 import { InputRequired } from '../../../request/questions/round-state.ts'
@@ -23,7 +24,7 @@ interface Entries {
 }
 
 /** What the journal asks of the call or the run that it belongs to. */
-export interface JournalOwner {
+export interface JournalOwner extends Partial<Takeover> {
   /** Called for a sleep of a call that is not a task yet. Throws if it cannot become one. */
   onSleep? (): void
   /** Called for questions of a call that is not a task yet. Rejects if it must become one, and cannot. */
@@ -186,6 +187,11 @@ export class TaskJournal implements Journal {
   allowAsk (): Promise<void> | undefined { return this.isTask ? undefined : this.#owner?.onAsk?.() }
 
   get relayed (): ClientCapabilities | undefined { return this.#owner?.relayed }
+  get takesOver (): boolean { return this.#owner?.takesOver === true }
+
+  takeOver (...response: Parameters<Takeover['takeOver']>): boolean {
+    return this.#owner?.takeOver?.(...response) === true
+  }
 
   keep (key: string): Promise<void> | undefined {
     if (this.#write === undefined) return undefined

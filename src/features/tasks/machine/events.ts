@@ -29,6 +29,8 @@ type OuterEvent =
   /** The owner was allowed to see the task. */
   | { readonly type: 'accessed', readonly principal: KeptPrincipal }
   | { readonly type: 'cancelled' }
+  /** The client has nobody whom it could ask. */
+  | { readonly type: 'unattended' }
   /** An operator wants the handler to run now. */
   | { readonly type: 'retried' }
 

@@ -128,6 +128,14 @@ export const TRANSITIONS: readonly TransitionRow[] = [
       { ...findAnswers(record, responses), principal, status: 'working', wakesAt: now }
     )
   }),
+  row({
+    from: ['asking'],
+    on: 'unattended',
+    when: 'its client was asked',
+    to: 'asking',
+    holds: ({ client }) => client.isUnattended !== true,
+    change: ({ client }) => ({ client: { ...client, isUnattended: true } })
+  }),
   ...UNFINISHED.map((phase) => row({
     from: [phase],
     on: 'accessed',

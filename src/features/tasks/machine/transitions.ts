@@ -3,7 +3,7 @@
 import { clock } from '../../../base/time.ts'
 import type { DueTimes, StoreClock } from '../../../platform/store/records/due-times.ts'
 import { newMark, retryOutage } from '../../../platform/store/records/lost-replies.ts'
-import { phaseOf, type TaskRecord } from '../records/record.ts'
+import { isCounted, type TaskRecord } from '../records/record.ts'
 import type { StoredTask, TaskKey, TaskRecords } from '../records/records.ts'
 import type { TaskEvent } from './events.ts'
 import { findTransition, type Transition } from './states.ts'
@@ -107,7 +107,7 @@ export class Transitions {
     const { records, storeClock } = this.#dependencies
     if (typeof due !== 'number') return
     // Before the due time moves: if this replica is lost in between, the next one repeats it.
-    if (phaseOf(record) === 'over' && record.undo !== 'due') await records.release(key, record)
+    if (!isCounted(record)) await records.release(key, record)
     await this.#setDue(key, Math.max(0, due - storeClock.now()), record.generation)
   }
 

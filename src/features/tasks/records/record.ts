@@ -174,6 +174,15 @@ export function phaseOf ({ status, isRunning }: Pick<TaskRecord, 'status' | 'isR
   return status === 'input_required' ? 'asking' : 'waiting'
 }
 
+/**
+ * Whether the task counts for the limit of unfinished ones. A question that nobody has seen does not: the
+ * client leaves one behind with each call.
+ */
+export function isCounted (record: TaskRecord): boolean {
+  const phase = phaseOf(record)
+  return phase === 'over' ? record.undo === 'due' : phase !== 'asking' || record.client.isUnattended !== true
+}
+
 /** Whether the handler has asked to run again at the time when it does. */
 export function isAsleep ({ pause, wakesAt, sleeps, undo, undoJournal }: TaskRecord): boolean {
   const currentSleeps = undo === undefined ? sleeps : undoJournal?.sleeps ?? {}

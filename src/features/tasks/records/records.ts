@@ -14,7 +14,7 @@ import {
 } from '../../../platform/store/records/state-store.ts'
 import type { Sealer } from '../../../platform/store/sealing/sealer.ts'
 import { OpenedRecords } from './opened-records.ts'
-import { endOf, endOfUndo, lifetimeOf, type TaskRecord } from './record.ts'
+import { endOf, endOfUndo, isCounted, lifetimeOf, type TaskRecord } from './record.ts'
 import { readTaskBytes, toTaskBytes } from './task-bytes.ts'
 
 /** A record and the version under which it was read. */
@@ -100,7 +100,7 @@ export class TaskRecords {
    */
   async create (key: TaskKey, record: TaskRecord): Promise<CreatedTask> {
     const { network, mark } = record
-    const isReserved = await this.#reserve(key, record)
+    const isReserved = !isCounted(record) || await this.reserve(key, record)
     try {
       const created = await this.#create(key, record)
       if (!isReserved) {
@@ -239,7 +239,7 @@ export class TaskRecords {
   /**
    * Takes one of the owner's places for unfinished tasks. Resolves to whether the place was free.
    */
-  async #reserve (key: TaskKey, record: TaskRecord): Promise<boolean> {
+  async reserve (key: TaskKey, record: TaskRecord): Promise<boolean> {
     const { network, mark } = record
     const limit = this.#unfinished
     const lifetime = { ...toPlaceLifetime(record), mark }
