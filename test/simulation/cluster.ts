@@ -20,6 +20,8 @@ export interface Sender {
   readonly address?: string
   /** Whether the client has neither tasks nor elicitation. */
   readonly isPlain?: boolean
+  /** Whether it declares elicitation all the same. */
+  readonly hasForms?: boolean
 }
 
 /** `lost`: the client does not know whether the request was served. */
@@ -248,14 +250,16 @@ export class Cluster {
   }
 
   #serve (
-    { replica, node: { process } }: Place, { principal, address, isPlain }: Sender,
+    { replica, node: { process } }: Place, { principal, address, isPlain, hasForms }: Sender,
     { id, method, params, headers }: {
       id: string | number, method: string, params: object, headers: { [name: string]: string }
     },
     settle: (reply: Reply) => void, openStream: () => MessageSink = refuseStream,
     onPending: (lifetime: Lifetime) => void = () => {}
   ): void {
-    const capabilities = isPlain === true ? {} : CLIENT.capabilities
+    const capabilities = isPlain === true
+      ? { ...hasForms === true && { elicitation: { form: {} } } }
+      : CLIENT.capabilities
     const _meta = toEnvelopeJson({ ...CLIENT, capabilities, progressToken: id })
     const text = JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })
     const message = readMessage(JSON.parse(text))

@@ -1,6 +1,6 @@
 // What clients do with tasks: they begin, read, answer and cancel them, each in its own way.
 
-import type { Reply, SendOptions } from './cluster.ts'
+import type { Reply, Sender, SendOptions } from './cluster.ts'
 import type { CommandParts } from './command-parts.ts'
 import type { Access, Job, SentAnswer, TaskView } from './models/job.ts'
 import { TERMINAL } from './models/records.ts'
@@ -16,6 +16,8 @@ const PLAIN = new Set(['slow', 'gentle'])
 /** How often an attentive user looks, and how long after each other. In milliseconds. */
 const ATTENTIVE_LOOKS = 8
 const ATTENTIVE_MS = 1900
+/** How often a client without a user answers. */
+const MAX_ROUNDS = 5
 /** A call that was told is kept for a minute. In milliseconds. */
 const KEPT_MS = 50_000
 /** The record of a short task expires after a minute, of which its replica may be paused for the rest. */
@@ -86,7 +88,11 @@ export class TaskClients {
     // A call that was told is forgotten: then it begins anew.
     if (job.toldAt !== undefined && world.now > job.toldAt + KEPT_MS) return
     const before = jobs.before(job)
-    const reply = await this.#sending.call(replica, sender, tool, { job: name, program }, options)
+    const params = { name: tool, arguments: { job: name, program } }
+    const isAbsent = isPlain && copies === 1 && Number(name.split('-')[1]) % 8 === 7
+    const reply = isAbsent
+      ? await this.#callAbsent(job, replica, { ...sender, hasForms: true }, params, options)
+      : await this.#sending.send(replica, sender, 'tools/call', params, options)
     // An answer that is lost may have told the result.
     job.isTold ||= isPlain && callIn(reply) === undefined
     if (reply.kind !== 'result') return
@@ -106,6 +112,23 @@ export class TaskClients {
     if (!isPlain || contentOf(reply) === undefined) return
     job.toldAt ??= world.now
     jobs.see(job, { taskId: job.id ?? '', status: 'completed', result: reply.result }, before)
+  }
+
+  /** Calls as a client that has nobody whom it could ask: it cancels each question. */
+  async #callAbsent (
+    job: Job, replica: number, sender: Sender, params: object, options: SendOptions
+  ): Promise<Reply> {
+    const { questions } = this.#parts.jobs
+    let reply = await this.#sending.send(replica, sender, 'tools/call', params, options)
+    for (let round = 0; round < MAX_ROUNDS && inputIn(reply) !== undefined; round++) {
+      const { requestState, inputRequests } = inputIn(reply) ?? {}
+      const names = Object.keys(inputRequests ?? {})
+      for (const name of names) questions.send(job, name, { by: 'cancel' })
+      const inputResponses = Object.fromEntries(names.map((name) => [name, { action: 'cancel' }]))
+      const answer = { ...params, inputResponses, requestState }
+      reply = await this.#sending.send(replica + 1, sender, 'tools/call', answer, options)
+    }
+    return inputIn(reply) === undefined ? reply : { kind: 'lost' }
   }
 
   async get (job: Job): Promise<TaskView | undefined> {
@@ -255,6 +278,13 @@ export class TaskClients {
 function toResponse ({ by }: SentAnswer, way: Way): object {
   if (way === 'decline') return { action: 'decline' }
   return { action: 'accept', content: way === 'unfit' ? { by: 7 } : { by } }
+}
+
+/** The questions of a reply that is not the last one. */
+function inputIn (
+  reply: Reply
+): { readonly requestState?: unknown, readonly inputRequests?: object } | undefined {
+  return reply.kind === 'result' && reply.result.resultType === 'input_required' ? reply.result : undefined
 }
 
 /** The task that a text tells a model to continue. */

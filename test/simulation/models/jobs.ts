@@ -192,7 +192,9 @@ export class Jobs {
     const open = this.tasks.filter((job) => {
       if (!isCounted(job.sender)) return false
       const record = this.records.of(job)
-      return record !== undefined && !TERMINAL.has(record.status) && endOfRun(record) > this.#world.now
+      if (record === undefined || TERMINAL.has(record.status)) return false
+      const isUnseen = record.status === 'input_required' && record.client.isUnattended === true
+      return !isUnseen && endOfRun(record) > this.#world.now
     })
     // A repetition that wakes up creates its record though the place of the first call has gone.
     const repeated = this.#cluster.losses > 0 ? open.filter(({ copies }) => copies > 1).length : 0

@@ -104,11 +104,14 @@ export class TaskAccess {
 
   async #answer (principal: Principal, key: TaskKey, stored: StoredTask, responses: Responses) {
     const { records, runner, transitions } = this.#dependencies
-    if (!isCounted(stored.record)) await records.reserve(key, stored.record)
+    const isUncounted = phaseOf(stored.record) === 'asking' && !isCounted(stored.record)
+    if (isUncounted) await records.reserve(key, stored.record)
     const mayRun = runner.hasRoom(stored.record) && await runner.mayRun(stored.record)
     const event = { type: 'answered', responses, principal: toKeptPrincipal(principal), mayRun } as const
     const applied = await transitions.apply(key, event, { from: stored })
     if (applied === undefined) throw unknownTask()
+    // It may have ended meanwhile.
+    if (isUncounted && !isCounted(applied.record)) await records.release(key, applied.record)
     if (applied.transition?.isClaimed === true) runner.run(key, applied)
     return applied
   }
