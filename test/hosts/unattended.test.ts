@@ -64,7 +64,9 @@ const CAPABILITIES = { elicitation: { form: {}, url: {} } }
 
 interface Host {
   /** Calls a tool, and answers each question as told: at once, or after some time. */
-  call (name: string, answers: { readonly [key: string]: object }, afterMs?: number): Promise<Message>
+  call (
+    name: string, answers: { readonly [key: string]: object }, afterMs?: number, headers?: object
+  ): Promise<Message>
   continue (call: string, args: object): Promise<Message>
 }
 
@@ -73,20 +75,20 @@ async function openModern (
   t: Test, options: AppOptions = {}, capabilities: object = CAPABILITIES
 ): Promise<Host> {
   const app = await buildApp(t, FILES, options)
-  const request = async (params: { readonly [key: string]: unknown }) => {
+  const request = async (params: { readonly [key: string]: unknown }, headers: object = {}) => {
     const meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities }
-    const { response } = await send(app, { method: 'tools/call', params, meta })
+    const { response } = await send(app, { method: 'tools/call', params, meta, headers: { ...headers } })
     return response.result ?? response.error
   }
   return {
-    async call (name, answers, afterMs = 0) {
-      let result = await request({ name })
+    async call (name, answers, afterMs = 0, headers = {}) {
+      let result = await request({ name }, headers)
       for (let round = 0; round < 5 && result.resultType === 'input_required'; round++) {
         await pause(afterMs)
         const { inputRequests, requestState } = result
         const keys = Object.keys(inputRequests)
         const inputResponses = Object.fromEntries(keys.map((key) => [key, answers[key]]))
-        result = await request({ name, inputResponses, requestState })
+        result = await request({ name, inputResponses, requestState }, headers)
       }
       return result
     },
@@ -115,8 +117,9 @@ async function openLegacy (t: Test, options: AppOptions = {}): Promise<Host> {
     }
   }
   return {
-    async call (name, answers, afterMs = 0) {
-      return await answerAll(await session.startCall(name), answers, afterMs)
+    async call (name, answers, afterMs = 0, headers = undefined) {
+      const caller = headers === undefined ? session : session.with({ headers: { ...headers } })
+      return await answerAll(await caller.startCall(name), answers, afterMs)
     },
     continue: async (call, args) => await continueIn(session, call, args)
   }
@@ -183,6 +186,22 @@ for (const [era, open] of HOSTS) {
     })
   }
 }
+
+t.test('a repetition of the call is told the question too, and begins nothing', async (t) => {
+  for (const [era, open] of HOSTS) {
+    for (const prefix of PREFIXES) {
+      Reflect.set(globalThis, 'unattendedOrders', 0)
+      const host = await open(t, { constants: { readingMs: 60_000 } })
+      const key = { 'idempotency-key': `${era} ${prefix}` }
+      const first = await host.call(`${prefix}two`, { size: CANCEL, pay: ACCEPT }, 0, key)
+      const second = await host.call(`${prefix}two`, { size: CANCEL, pay: ACCEPT }, 0, key)
+      const [call, again] = [first, second].map((asked) => callOf(asked).split('.')[0])
+      t.equal(again, call, `${era}, ${prefix}`)
+      const then = await host.continue(callOf(second), { answers: SIZE })
+      t.equal(textOf(await host.continue(callOf(then), { answers: { pay: {} } })), 'accept 1 accept')
+    }
+  }
+})
 
 t.test('the model cancels a call that it was asked to continue', async (t) => {
   for (const [, open] of HOSTS) {

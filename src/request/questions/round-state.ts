@@ -2,6 +2,7 @@
 
 import { timers } from '../../base/time.ts'
 import { quote } from '../../base/words.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
 import type { RequestState } from './input-round.ts'
 import { type Answer, findJsonProblem, type Question } from './question.ts'
 import { isAttemptName, toAttemptName } from './step-results.ts'
@@ -68,7 +69,10 @@ export interface AskedQuestion {
 
 /** Whether somebody has accepted a question. @param answers as JSON. */
 export function hasAccepted (answers: Iterable<string>): boolean {
-  return [...answers].some((json) => json.startsWith('{"action":"accept"'))
+  return [...answers].some((json) => {
+    const answer: unknown = JSON.parse(json)
+    return isObject(answer) && answer.action === 'accept'
+  })
 }
 
 /** The state of a round. Most rounds have none: it is made by the first `ask`, `once` or request state. */

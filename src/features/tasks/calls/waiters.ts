@@ -189,7 +189,8 @@ export class CallWaiters {
     assertSameCall(record, call.args)
     request.observed.special = 'repeated'
     const isRequired = call.tool.task?.requiredCapabilities !== undefined
-    if (takesTasks && (isRequired || !isTerminal(record.status))) {
+    const isTask = takesTasks && record.client.isUnattended !== true
+    if (isTask && (isRequired || !isTerminal(record.status))) {
       // The handler acts with the rights of the last caller who was told of its task.
       const task = await this.#dependencies.access.see(request.principal, key.id)
       return this.#toTask(request, key, task.record)
