@@ -160,6 +160,20 @@ t.test('a remainder is kept for an hour, and a caller has at most 8', async (t) 
   t.ok(cursorOf((await call(app, 'words', long, 'another')).result), 'another caller has its own')
 })
 
+t.test('the handles of a caller take no room of its remainders', async (t) => {
+  const app = await buildApp(t, {
+    ...FILES,
+    'tools/note.ts': `
+      import { defineHandle, defineTool } from 'trivet'
+      export const notes = defineHandle({ kind: 'note', prefix: 'not', schema: {}, idleTtlMs: 60_000 })
+      export default defineTool({
+        name: 'note', description: 'A tool.', run: async (_, ctx) => (await ctx.handles(notes).create({})).id
+      })`
+  })
+  for (let index = 0; index < 150; index++) t.notOk((await call(app, 'note', {})).result.isError)
+  t.ok(cursorOf((await call(app, 'words', { text: 'word ', times: 2000 })).result))
+})
+
 t.test('each revision gets cut results', async (t) => {
   const app = await buildApp(t, FILES)
   const url = await listen(app)

@@ -48,6 +48,8 @@ export function createHandles (
   const removals = createRemovals(store)
   /** Orders the updates of one process. Updates of different replicas use compare-and-set. */
   const queue = createKeyedQueue()
+  // A store counts all records of an owner together. What the service keeps takes no room of the tools.
+  const toOwner = ({ principal }: Sender) => `${name === 'handles' ? '' : `${name}-`}${ownerOf(principal)}`
 
   async function create (kind: HandleKind, sender: Sender, content: unknown): Promise<NewHandle<unknown>> {
     const id = `${kind.prefix}_${random.name(ID_BYTES)}`
@@ -55,7 +57,7 @@ export function createHandles (
     const lifetime: RecordLifetime = {
       idleMs: kind.idleTtlMs, ...(kind.maxAgeMs === undefined ? {} : { endsAt: now() + kind.maxAgeMs })
     }
-    const key = toKey(kind, ownerOf(sender.principal), id)
+    const key = toKey(kind, toOwner(sender), id)
     const creating = shares.create(networkOf(sender), key, value, lifetime, limit.max)
     const record = await creating.catch((error: unknown) => {
       if (error instanceof StoreUnavailable) removals.add(key)
@@ -90,7 +92,7 @@ export function createHandles (
   return {
     /** The handles of one kind that belong to the sender. The signal ends the pause between attempts. */
     open (kind: HandleKind, sender: Sender, signal: () => AbortSignal): Handles<unknown> {
-      const owner = ownerOf(sender.principal)
+      const owner = toOwner(sender)
       const fail = (error: unknown): never => { throw toHandleError(kind, error) }
       return {
         create: async (content) => await create(kind, sender, content).catch(fail),
