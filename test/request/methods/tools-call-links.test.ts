@@ -53,6 +53,28 @@ t.test('no URI stands in two texts', async (t) => {
     await contentOf(t, `() => ({ content: ${JSON.stringify([longer, REPORT])} })`),
     [longer, REPORT, REPORT_TEXT], 'a longer URI is another one'
   )
+  const other = { ...REPORT, uri: `${REPORT.uri}.pdf` }
+  t.strictSame(
+    await contentOf(t, `() => ({ content: ${JSON.stringify([REPORT, other])} })`),
+    [REPORT, REPORT_TEXT, other, { type: 'text', text: `${REPORT_TEXT.text}.pdf` }]
+  )
+  for (const tail of ['', '.', ', and', ') or', '**', '"}', '>', '。', '|', '`', '...', '!\n']) {
+    const text = { type: 'text', text: REPORT.uri + tail }
+    t.strictSame(
+      await contentOf(t, `() => ({ content: ${JSON.stringify([REPORT, text])} })`), [REPORT, text], tail
+    )
+  }
+  const inside = { type: 'text', text: `web+${REPORT.uri}` }
+  t.strictSame(
+    await contentOf(t, `() => ({ content: ${JSON.stringify([REPORT, inside])} })`), [REPORT, REPORT_TEXT, inside]
+  )
+  for (const tail of ['.pdf', ':8', ',a', ')b', '+c', '@d', '.é', '...a', '/.', '?q']) {
+    const text = { type: 'text', text: REPORT.uri + tail }
+    t.strictSame(
+      await contentOf(t, `() => ({ content: ${JSON.stringify([REPORT, text])} })`),
+      [REPORT, REPORT_TEXT, text], tail
+    )
+  }
 })
 
 t.test('an author may send the links alone', async (t) => {
@@ -62,8 +84,8 @@ t.test('an author may send the links alone', async (t) => {
 
 t.test('the texts of many links cost little beside a long text', async (t) => {
   const run = `() => ({ content: [
-    { type: 'text', text: 'x'.repeat(4_000_000) },
-    ...Array.from({ length: 5000 }, (_, i) => ({ ...${JSON.stringify(REPORT)}, uri: 'https://example.com/' + i }))
+    { type: 'text', text: 'x'.repeat(2_000_000) + 'https://example.com/'.repeat(100_000) },
+    ...Array.from({ length: 5000 }, (_, i) => ({ ...${JSON.stringify(REPORT)}, uri: 'https://example.com/' + (i || '') }))
   ] })`
   const app = await buildApp(t, { 'tools/a.ts': toolsModule({ a: { run } }) })
   const before = process.cpuUsage()

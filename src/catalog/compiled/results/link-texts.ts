@@ -6,6 +6,14 @@ import type { ContentBlock, ResourceLink } from '../../../platform/protocol/cont
 /** The most characters that are searched for URIs, over all links of a content: that takes up to 20 ms. */
 const MAX_SEARCHED = 50_000_000
 const MAX_DESCRIPTION = 200
+/** What may follow a URI in a text: a character that URIs lack, or the end of a sentence. */
+const END = /^[.,;:!?'*)\]]*(?:$|[^\p{L}\p{N}_~!#$%&'()*+,./:;=?@[\]-])/u
+/** How many characters are searched for an end. */
+const END_LENGTH = 8
+/** How many characters are searched in the time that a place with the URI takes. */
+const PLACE_LENGTH = 500
+/** What a URI does not begin behind: it is a part of another one there. */
+const INSIDE = /[\p{L}\p{N}+.-]/u
 
 /** Returns the content with a text behind each link whose URI no text has. */
 export function addLinkTexts (content: readonly ContentBlock[]): readonly ContentBlock[] {
@@ -31,15 +39,17 @@ function toLinkText ({ uri, name, title = name, description, annotations }: Reso
   return { type: 'text', text: `Resource ${title}: ${uri}${about}`, ...annotations && { annotations } }
 }
 
-/** Returns whether a text of the content has a URI. A longer URI that begins with it does not count. */
+/** Returns whether a text of the content has a URI. A longer URI that contains it is another one. */
 function findUris (content: readonly ContentBlock[]): (uri: string) => boolean {
   const text = content.map((block) => block.type === 'text' ? block.text : '').join('\n')
   let searched = 0
   return (uri) => {
     searched += text.length
-    if (searched > MAX_SEARCHED) return false
-    for (let at = text.indexOf(uri); at !== -1; at = text.indexOf(uri, at + 1)) {
-      if (!/[\w/%#?&=~-]/.test(text.charAt(at + uri.length))) return true
+    for (let at = -1; searched <= MAX_SEARCHED; searched += PLACE_LENGTH) {
+      at = text.indexOf(uri, at + 1)
+      if (at === -1) return false
+      const end = at + uri.length
+      if (END.test(text.slice(end, end + END_LENGTH)) && !INSIDE.test(text.charAt(at - 1))) return true
     }
     return false
   }
