@@ -15,8 +15,8 @@ import type { CatalogAdvice } from './piece.ts'
 export const PREFIX_LENGTH = 16
 /** The keywords of a choice at the top of a schema. */
 export const TOP_UNIONS: readonly string[] = ['oneOf', 'anyOf', 'allOf']
-/** What a handler says of links. What it calls in other functions is not seen. */
-const LINKS = /\bresource_link\b|\bfiles\s*\.\s*put\s*\(/
+/** A handler that sends links without a text. What it calls in other functions is not seen. */
+const LINKS_ALONE = /\blinks\s*:\s*['"`]blocks\b/
 
 /** A tool as the list has it, with the source of its handler. */
 interface OfferedTool extends Tool { readonly source: string }
@@ -36,7 +36,7 @@ const FINDERS: { readonly [subject in HabitSubject]: Find } = {
   description: ({ description = '' }, limit) => (
     description.length > limit ? describeLength(description) : undefined
   ),
-  link: ({ source }) => LINKS.exec(source)?.[0],
+  link: ({ source }) => LINKS_ALONE.test(source) ? "links: 'blocks'" : undefined,
   instructions: () => undefined
 }
 

@@ -63,20 +63,22 @@ t.test('keywords, references and choices that hosts lose', async (t) => {
 t.test('texts beyond limits, links, and instructions', async (t) => {
   const describe = (length: number) => `description: '${'d'.repeat(length)}'`
   const module = (name: string, options: string, run = '() => ""') => (
-    `import { defineTool } from 'trivet'\nexport default defineTool({ name: '${name}', ${options}, run: ${run} })\n`
+    `import { defineTool, toolResult } from 'trivet'
+     export default defineTool({ name: '${name}', ${options}, run: ${run} })`
   )
-  const link = "() => ({ content: [{ type: 'resource_link', uri: 'file:///a', name: 'a' }] })"
+  const content = "content: [{ type: 'resource_link', uri: 'file:///a', name: 'a' }]"
   const files = {
     'server.yaml': `instructions: ${'i'.repeat(2049)}`,
     'tools/a.ts': module('a', describe(2049)),
     'tools/b.ts': module('b', describe(1024)),
-    'tools/c.ts': module('c', describe(5), link)
+    'tools/c.ts': module('c', describe(5), `() => toolResult({ ${content}, links: "blocks" })`),
+    'tools/d.ts': module('d', describe(5), `() => ({ ${content} })`)
   }
   t.strictSame(await hostAdviceOf(files, '--hosts'), [
     'tools/a.ts: a in Claude Code: descriptions are cut after 2048 characters (here 2049 characters)',
     'tools/a.ts: a in Copilot CLI: with some models a description of more than 1024 characters loses ' +
       'all tools (here 2049 characters)',
-    'tools/c.ts: c in opencode, Copilot CLI: resource links are dropped (here resource_link)',
+    "tools/c.ts: c in opencode, Copilot CLI: resource links are dropped (here links: 'blocks')",
     'server.yaml: in Continue, Cline, Copilot CLI: the model gets no instructions',
     'server.yaml: in Claude Code: instructions are cut after 2048 characters'
   ])
