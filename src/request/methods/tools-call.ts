@@ -16,7 +16,7 @@ import { noteHidden, type RequestContext } from '../pipeline/request-context.ts'
 import type { OpenRound, StartingCall, TaskStarter } from '../pipeline/seams.ts'
 import { runDeduped } from '../pipeline/run-deduped.ts'
 import { openRound, retryParams } from '../pipeline/run-handler.ts'
-import { authorizeCall, runKept, runTool, toErrorResult, TOOLS_CALL } from '../pipeline/run-tool.ts'
+import { authorizeCall, recoverCall, runKept, runTool, TOOLS_CALL } from '../pipeline/run-tool.ts'
 
 const callParams = Type.Object({
   name: Type.String(),
@@ -82,7 +82,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
       timeoutMs,
       authorize: () => authorizeCall(dependencies, request, dedupe, verdict.value, running),
       run: () => runKept(dependencies, request, runnable, verdict.value, running),
-      recover: (error) => toErrorResult(error, tool, request)
+      recover: (error) => recoverCall(dependencies, error, tool, request)
     })
   }
 
@@ -150,7 +150,7 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
           }
           return callRepaired(tool, params, verdict, request)
         },
-        recover: (error, served) => toErrorResult(error, tool, served)
+        recover: (error, served) => recoverCall(dependencies, error, tool, served)
       }
     }
   })

@@ -42,8 +42,8 @@ export interface Call {
   readonly callArguments?: GivenArguments | undefined
   /** A ProtocolError that it throws is sent to the client. Any other error ends as `toProtocolError` says. */
   handle (): Outcome | Promise<Outcome>
-  /** Returns the result for an error of the call, as JSON. Throws this or another error if there is none. */
-  recover? (error: unknown, request: RequestContext): string
+  /** Returns or resolves to the result for an error, as JSON. Throws if there is none. */
+  recover? (error: unknown, request: RequestContext): string | Promise<string>
 }
 
 export interface Method {

@@ -3,6 +3,7 @@
 
 import { clock } from '../../base/time.ts'
 import { LargeJson } from '../../catalog/compiled/results/large-json.ts'
+import { isToolError } from '../../platform/author/tool-error.ts'
 import { findMissingCapabilities } from '../../platform/protocol/capabilities.ts'
 import { answerDropped, InsufficientScope, methodNotFound } from '../../platform/protocol/errors.ts'
 import { checkMirroredField } from '../../platform/protocol/header-values.ts'
@@ -197,13 +198,16 @@ export class Pipeline {
 
   #fail (error: unknown, request: RequestContext, call?: Call): void {
     if (call?.recover === undefined) return this.#answerError(error, request)
-    let result: string
+    let result: string | Promise<string>
     try {
       result = call.recover(error, request)
     } catch (cause) {
       return this.#answerError(cause, request)
     }
-    this.#finish(result, call, request)
+    if (result instanceof Promise) this.#await(result, call, request)
+    // Only the text of an author may be large.
+    else if (isToolError(error)) this.#succeed(result, call, request)
+    else this.#finish(result, call, request)
   }
 
   #answerError (error: unknown, request: RequestContext): void {

@@ -30,8 +30,8 @@ interface DedupedCall {
   authorize (): string | Promise<string>
   /** Called once `authorize` has allowed the call. */
   run (): string | Promise<string>
-  /** The result for an error that the model can act on. Throws any other error. */
-  recover (error: unknown): string
+  /** Returns or resolves to the result for an error that the model can act on. Throws any other error. */
+  recover (error: unknown): string | Promise<string>
 }
 
 /** A call without a key is an ordinary one. */
@@ -82,7 +82,7 @@ async function runOnce (
       await dropWhenIdle(first, request)
       throw error
     }
-    result = recover(error)
+    result = await recover(error)
   }
   // A question to the client is not kept, nor is a refusal: `authorize` may decide otherwise next time.
   if (observed.special !== undefined) {

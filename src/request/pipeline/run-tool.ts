@@ -34,7 +34,10 @@ type RunnableTool = Pick<CompiledTool, 'run' | 'checkOutput' | 'upstreams' | 'ke
 
 /** Runs a tool whose result is kept. */
 export function runKept (...args: Parameters<typeof runTool>): string | Promise<string> {
-  const result = runTool(...args)
+  return toString(runTool(...args))
+}
+
+function toString (result: JsonText | Promise<JsonText>): string | Promise<string> {
   return typeof result === 'string' ? result : Promise.resolve(result).then(writeJson)
 }
 
@@ -44,7 +47,6 @@ export function runTool (
   { round, timeoutMs }: Running
 ): JsonText | Promise<JsonText> {
   const { observed, writer } = request
-  const { cutter } = dependencies
   const handle = () => tool.run(args, new HandlerContext(request, round, dependencies, tool))
   const isFailure = (output: unknown) => isErrorOutput(output, tool.checkOutput)
   return runRound(request, round, timeoutMs, handle, (output) => {
@@ -52,11 +54,20 @@ export function runTool (
     const result = outputResult(writer, output, tool.checkOutput, (problems) => {
       request.log.warn({ problems, tool: tool.key }, 'structured content of a tool error left out')
     })
-    const maxBytes = lowerLimit(tool.limits.cutBytes, request.snapshot.limits.cutBytes)
-    const refusedAt = lowerLimit(tool.limits.resultBytes, request.snapshot.limits.resultBytes) ?? Infinity
-    if (maxBytes === undefined || maxBytes > refusedAt || cutter === undefined) return result
-    return applyTo(result, (json) => cutter.fit(request, tool, json, maxBytes))
+    return fit(dependencies, request, tool, result)
   }, isFailure)
+}
+
+/** Cuts a result that is larger than a limit with `then: 'cut'`, unless a lower limit refuses it. */
+function fit (
+  { cutter }: HandlerDependencies, request: RequestContext, tool: RunnableTool,
+  result: JsonText | Promise<JsonText>
+): JsonText | Promise<JsonText> {
+  const { limits } = request.snapshot
+  const maxBytes = lowerLimit(tool.limits.cutBytes, limits.cutBytes)
+  const refusedAt = lowerLimit(tool.limits.resultBytes, limits.resultBytes) ?? Infinity
+  if (maxBytes === undefined || maxBytes > refusedAt || cutter === undefined) return result
+  return applyTo(result, (json) => cutter.fit(request, tool, json, maxBytes))
 }
 
 /**
@@ -136,7 +147,7 @@ function openRun (
       if (retryAfter !== undefined) throw run.toDeferral(retryAfter)
       if (error instanceof JournalMismatch) throw taskChanged(`${tool.file}: ${error.message}`)
       if (undone !== undefined) throw error
-      return toErrorResult(error, tool, request)
+      return recoverCall(dependencies, error, tool, request)
     }
   }
 }
@@ -145,8 +156,14 @@ function isInCatalog (name: string, { snapshot }: RequestContext): boolean {
   return snapshot.primitives.tools.some(({ key }) => key === name)
 }
 
-/** A result for the errors that a model can act on. Throws any other error. */
-export function toErrorResult (
+/** Returns or resolves to the result for an error that a model can act on. Throws any other error. */
+export function recoverCall (
+  dependencies: HandlerDependencies, error: unknown, tool: CompiledTool, request: RequestContext
+): string | Promise<string> {
+  return toString(fit(dependencies, request, tool, toErrorResult(error, tool, request)))
+}
+
+function toErrorResult (
   error: unknown, tool: CompiledTool, { writer, log, observed }: RequestContext
 ): string {
   observed.isToolError = true

@@ -174,6 +174,26 @@ t.test('the handles of a caller take no room of its remainders', async (t) => {
   t.ok(cursorOf((await call(app, 'words', { text: 'word ', times: 2000 })).result))
 })
 
+t.test('the text of an error is cut too', async (t) => {
+  const run = `({ late, blocks }) => {
+    const text = 'word '.repeat(5000)
+    const error = blocks ? new ToolError('No.', { content: [{ type: 'text', text }] }) : new ToolError(text)
+    if (late) return Promise.reject(error)
+    throw error
+  }`
+  const app = await buildApp(t, {
+    'tools/a.ts': toolModule('a', `inputSchema: { type: 'object' }, ${CUT}`, run),
+    'tools/b.ts': toolModule('b', CUT, "() => toolResult({ isError: true, content: [{ type: 'text', " +
+      "text: 'word '.repeat(5000) }] })")
+  })
+  for (const args of [{}, { late: true }, { blocks: true }, undefined]) {
+    const { result, bytes } = await call(app, args === undefined ? 'b' : 'a', args ?? {})
+    t.ok(result.isError)
+    t.ok(bytes <= MAX_BYTES)
+    t.equal(result.content.at(-2).text + (await readAll(app, result)).pieces.join(''), 'word '.repeat(5000))
+  }
+})
+
 t.test('each revision gets cut results', async (t) => {
   const app = await buildApp(t, FILES)
   const url = await listen(app)
@@ -205,10 +225,16 @@ t.test('the largest result takes bounded time', async (t) => {
 
 t.test('the result of a task is cut too', async (t) => {
   const run = "async (_, ctx) => await ctx.step('a', () => 'word '.repeat(5000))"
-  const { app, time } = await serveInVirtualTime(t, { works: [`${CUT}, task: 'required'`, run] })
+  const options = `${CUT}, task: 'required'`
+  const { app, time } = await serveInVirtualTime(t, {
+    works: [options, run], fails: [options, "async () => { throw new ToolError('word '.repeat(5000)) }"]
+  })
   const client = new TaskClient(app, { time })
   const { taskId } = await client.call('works', {})
   const { result } = await client.until(taskId, 'completed')
+  const failed = await client.until((await client.call('fails', {})).taskId, 'completed')
+  t.ok(failed.result.isError)
+  t.match(failed.result.content[1].text, /^The result is too large and was cut/)
   t.match(result.content[1].text, /^The result is too large and was cut/)
   const [, cursor] = /cursor: "([^"]+)"/.exec(result.content[1].text) ?? []
   const { response } = await send(app, {

@@ -70,6 +70,36 @@ t.test('a result larger than the tool allows does not leave the service', async 
   }
 })
 
+t.test('an error larger than the tool allows does not leave the service', async (t) => {
+  const limits = "inputSchema: { type: 'object' }, limits: { resultBytes: 400 }"
+  const throwing = `async ({ times, late, blocks }) => {
+    const text = 'é'.repeat(times)
+    if (late) await new Promise((resolve) => setImmediate(resolve))
+    throw blocks ? new ToolError('No.', { content: [{ type: 'text', text }] }) : new ToolError(text)
+  }`
+  const app = await start(t, { constants: { maxResultBytes: 2000 } }, {
+    'tools/fails.ts': toolModule('fails', limits, throwing),
+    'tools/fails_once.ts': toolModule(
+      'fails_once', `${limits}, dedupe: true, annotations: { idempotentHint: true }`, throwing
+    ),
+    'tools/fails_free.ts': toolModule('fails_free', "inputSchema: { type: 'object' }", throwing)
+  })
+  for (const late of [false, true]) {
+    t.equal(textOf(await send(app, call('fails', { times: 80, late }))), 'é'.repeat(80))
+    const large = { times: 200, late }
+    const headers = { 'idempotency-key': `a key ${late}` }
+    for (const request of [
+      call('fails', large), call('fails', { ...large, blocks: true }),
+      // The repetition gets the first answer.
+      { ...call('fails_once', large), headers }, { ...call('fails_once', large), headers }
+    ]) {
+      const { response: { result } } = await send(app, request)
+      t.match(result, { isError: true, content: [{ text: /^The limit is reached: a result may have 400 / }] })
+    }
+  }
+  t.match(textOf(await send(app, call('fails_free', { times: 2000 }))), /a result may have 2000 bytes/)
+})
+
 t.test('the limit of the service holds for calls, prompts and reads', async (t) => {
   const app = await start(t, { constants: { maxResultBytes: 2000 } })
   t.equal((await send(app, call('talks', { times: 1000 }))).response.result.isError, undefined)
