@@ -7,6 +7,7 @@ import type { UpstreamDefinition } from '../../platform/author/define-upstream.t
 import type { CallLimits } from '../../platform/limits/call-limits.ts'
 import type { ClientCapabilities } from '../../platform/protocol/capabilities.ts'
 import type { Check } from '../../platform/schema/check.ts'
+import type { JsonSchemaCheck } from '../../platform/schema/json-schema.ts'
 import type { Repair } from '../../platform/schema/repair/argument-repair.ts'
 import { runAtOnce, visitAll, type Stepwise } from '../../base/turns.ts'
 import { toWellFormedJson } from '../../base/text.ts'
@@ -54,6 +55,8 @@ export interface CompiledTool extends CompiledPrimitive {
   /** Whether they are repaired. `undefined`: server.yaml decides. */
   readonly arguments: ToolDefinition['arguments']
   readonly checkOutput: Check | undefined
+  /** Checks structured content by the JSON Schema of the output, as clients do. */
+  readonly clientCheck: JsonSchemaCheck | undefined
   /** Calls `authorize` first, if the tool has it. */
   run (args: unknown, ctx: Context): unknown
 }

@@ -1,107 +1,136 @@
-// Cuts a result that is too large, between lines or sentences of its longest text, or between rows of its
-// structured content.
+// Cuts a result that is too large, between rows of its structured content, or between lines or sentences of
+// its longest text.
 
+import { requestsTurn } from '../../base/large-text.ts'
 import { toWellFormedJson } from '../../base/text.ts'
+import { quote } from '../../base/words.ts'
 import { toSafeJson } from '../../catalog/compiled/results/safe-text.ts'
-import type { ContentBlock } from '../../platform/protocol/content.ts'
+import type { CallToolResult } from '../../platform/author/tool-result.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import type { JsonSchemaCheck } from '../../platform/schema/json-schema.ts'
 import { cutAtLine } from './cut-text.ts'
 
 export interface Cut {
   /** The text that was left out. Of rows, each line has one as JSON. */
   readonly remainder: string
-  /** The structured content after the cut, if the result has any. The schema must accept it. */
-  readonly structuredContent?: unknown
-  /** The part that the result still has: `the first 20 of 100 rows of "items"`. */
-  readonly extent: string
-  /** Returns the cut result as JSON. @param notice a text block for the model. */
+  /** What the model is told of the cut. */
+  readonly summary: string
+  /** Returns the cut result as JSON. @param notice for the model. */
   write (notice: string): string
 }
 
-interface ParsedResult { readonly content: readonly ContentBlock[], readonly structuredContent?: unknown }
-
 interface Rows { readonly items: unknown[], readonly name: string, readonly length: number }
 
-/** The bytes that a notice may take, with the block around it. */
+/** The bytes that a notice may take, with the frame around it. */
 export const NOTICE_BYTES = 600
+/** The member of structured content that has the notice. */
+const NOTICE = 'notice'
 
 /**
- * Returns `undefined` if the result cannot be cut to this length.
+ * Resolves to `undefined` if the result cannot be cut to this length. Cut structured content has the notice
+ * too: the models of some hosts read nothing else. If the schema refuses that, only the text is sent, as an
+ * error: a success would need structured content.
  * @param json a CallToolResult in the form of any revision.
+ * @param check of the output schema, if there is one.
  */
-export function cutResult (json: string, maxBytes: number): Cut | undefined {
-  const result: ParsedResult = JSON.parse(json)
-  const bytes = maxBytes - NOTICE_BYTES
-  return cutRows(result, bytes) ?? cutText(result, bytes)
+export async function cutResult (
+  json: string, maxBytes: number, check: JsonSchemaCheck | undefined
+): Promise<Cut | undefined> {
+  const result: CallToolResult = JSON.parse(json)
+  const { structuredContent, ...texts } = result
+  if (structuredContent === undefined) return cutText(result, maxBytes)
+  await requestsTurn()
+  const copy = findCopy(result)
+  const cut = await cutRows(result, copy, maxBytes, check) ?? cutText(result, maxBytes)
+  if (cut !== undefined) return cut
+  const text = toText(structuredContent)
+  const content = copy === -1 ? [...texts.content, { type: 'text' as const, text }] : texts.content
+  return check === undefined || result.isError === true
+    ? cutText({ ...texts, content }, maxBytes)
+    : cutText({ ...texts, content, isError: true }, maxBytes, 'This is no error. ')
 }
 
-function cutText (result: ParsedResult, maxBytes: number): Cut | undefined {
+/** @param copy the index of the text that has the structured content too, or -1. */
+async function cutRows (
+  result: CallToolResult, copy: number, maxBytes: number, check: JsonSchemaCheck | undefined
+): Promise<Cut | undefined> {
+  const { structuredContent: value } = result
+  if (!isObject(value) || NOTICE in value) return undefined
+  await requestsTurn()
+  const [rows] = findRows(value).sort((left, right) => right.length - left.length)
+  if (rows === undefined) return undefined
+  const { items, name } = rows
+  const all = items.splice(0)
+  const write = (notice: string) => toJson({
+    ...withText(result, copy, toText(value)), structuredContent: { ...value, [NOTICE]: notice }
+  }, notice)
+  await requestsTurn()
+  let bytes = Buffer.byteLength(write('')) + 2 * NOTICE_BYTES
+  const lines = all.map((item) => JSON.stringify(item))
+  const end = lines.findIndex((line) => {
+    bytes += Buffer.byteLength(line) + 1
+    if (copy !== -1) bytes += Buffer.byteLength(JSON.stringify(toSafeJson(line))) - 1
+    return bytes > maxBytes
+  })
+  for (const item of all.slice(0, end)) items.push(item)
+  const summary = summarize(`${end} of ${lines.length} rows of ${quote(name, 64)}`)
+  if (end > 0 && check?.({ ...value, [NOTICE]: summary }).ok !== false) {
+    return { remainder: lines.slice(end).join('\n'), summary, write }
+  }
+  for (const item of all.slice(items.length)) items.push(item)
+  return undefined
+}
+
+/** Lists the outer arrays that have two items or more. */
+function findRows (value: object, name = ''): Rows[] {
+  if (Array.isArray(value) && value.length > 1) {
+    return [{ items: value, name, length: JSON.stringify(value).length }]
+  }
+  return Object.entries(value).flatMap(([key, member]) => (
+    typeof member === 'object' && member !== null ? findRows(member, Array.isArray(value) ? name : key) : []
+  ))
+}
+
+function cutText (result: CallToolResult, maxBytes: number, intro = ''): Cut | undefined {
   const lengths = result.content.map((block) => block.type === 'text' ? block.text.length : 0)
   const index = lengths.indexOf(Math.max(...lengths))
   const block = result.content[index]
   if (block?.type !== 'text') return undefined
   const text = block.text.toWellFormed()
-  const withText = (part: string) => (
-    { ...result, content: result.content.with(index, { ...block, text: part }) }
-  )
-  const head = cutAtLine(text, maxBytes - bytesOf(withText('')))
+  const write = (part: string, notice: string) => toJson(withText(result, index, part), notice)
+  const head = cutAtLine(text, maxBytes - NOTICE_BYTES - Buffer.byteLength(write('', '')))
   if (head === '') return undefined
   return {
     remainder: text.slice(head.length),
-    extent: `the first ${head.length} of ${text.length} characters`,
-    write: (notice) => write(withText(head), notice)
+    summary: intro + summarize(`${head.length} of ${text.length} characters`),
+    write: (notice) => write(head, notice)
   }
 }
 
-function cutRows (result: ParsedResult, maxBytes: number): Cut | undefined {
-  const { content, structuredContent } = result
-  const rows = findRows(structuredContent)
-  if (rows === undefined) return undefined
-  const { items, name } = rows
-  const toCopy = () => toSafeJson(JSON.stringify(structuredContent))
-  const json = toCopy()
-  const copy = content.findIndex((block) => block.type === 'text' && block.text === json)
-  const withCopy = () => (
-    copy === -1 ? result : { ...result, content: content.with(copy, { type: 'text', text: toCopy() }) }
-  )
-  const lines = items.map((item) => JSON.stringify(item))
-  const values = items.splice(0)
-  let bytes = bytesOf(withCopy())
-  const end = lines.findIndex((line) => {
-    bytes += Buffer.byteLength(line) + 1 + (copy === -1 ? 0 : bytesOf(toSafeJson(line)) - 1)
-    return bytes > maxBytes
-  })
-  const isCut = end > 0
-  for (const value of isCut ? values.slice(0, end) : values) items.push(value)
-  if (!isCut) return undefined
-  return {
-    remainder: lines.slice(end).join('\n'),
-    structuredContent,
-    extent: `the first ${end} of ${lines.length} rows${name === '' ? '' : ` of ${JSON.stringify(name)}`}`,
-    write: (notice) => write(withCopy(), notice)
-  }
-}
+const summarize = (part: string) => `The result is too large and was cut: it has the first ${part}.`
 
-/** Finds the array with the most JSON that has two items or more: of nested ones the outer one. */
-function findRows (value: unknown): Rows | undefined {
-  let rows: Rows | undefined
-  const measure = (part: unknown, name: string): number => {
-    if (typeof part !== 'object' || part === null) return typeof part === 'string' ? part.length + 2 : 8
-    let length = 2
-    if (!Array.isArray(part)) {
-      for (const [key, member] of Object.entries(part)) length += key.length + 4 + measure(member, key)
-      return length
+/** Finds the text that is the JSON of the structured content, in any layout. Returns its index, or -1. */
+function findCopy ({ content, structuredContent }: CallToolResult): number {
+  const json = JSON.stringify(structuredContent)
+  return content.findIndex((block) => {
+    try {
+      return block.type === 'text' && JSON.stringify(JSON.parse(block.text)) === json
+    } catch {
+      return false
     }
-    for (const item of part) length += 1 + measure(item, name)
-    if (part.length > 1 && length > (rows?.length ?? 0)) rows = { items: part, name, length }
-    return length
-  }
-  measure(value, '')
-  return rows
+  })
 }
 
-function write (result: ParsedResult, notice: string): string {
+function toText (value: unknown): string { return toSafeJson(JSON.stringify(value)) }
+
+/** @param index of the text block, or -1 for none. */
+function withText (result: CallToolResult, index: number, text: string): CallToolResult {
+  const { content } = result
+  const block = content[index]
+  return block?.type === 'text' ? { ...result, content: content.with(index, { ...block, text }) } : result
+}
+
+function toJson (result: CallToolResult, notice: string): string {
   const content = [...result.content, { type: 'text', text: notice }]
   return toWellFormedJson(JSON.stringify({ ...result, content }))
 }
-
-function bytesOf (value: unknown): number { return Buffer.byteLength(JSON.stringify(value)) }

@@ -1,13 +1,17 @@
-// Keeps what cuts leave out of results, under a handle of the caller, and serves it piece by piece.
+// Keeps what cuts leave out of results, under handles of the caller, and serves it piece by piece.
 
+import { applyTo } from '../../base/apply-to.ts'
 import { toDuration } from '../../base/words.ts'
 import type { CompiledTool } from '../../catalog/compiled/compiled-primitive.ts'
-import { LargeJson, type JsonText } from '../../catalog/compiled/results/large-json.ts'
+import { LargeJson, writeJson, type JsonText } from '../../catalog/compiled/results/large-json.ts'
 import { outputResult, textResult } from '../../catalog/compiled/results/tool-result-json.ts'
 import { isToolError } from '../../platform/author/tool-error.ts'
+import { lowerLimit } from '../../platform/limits/call-limits.ts'
 import { isObject } from '../../platform/protocol/json-rpc.ts'
 import { accepted } from '../../platform/schema/check.ts'
-import { unknownHandle, type HandleKind } from '../../platform/store/records/handle-kind.ts'
+import { createReader } from '../../platform/schema/reader.ts'
+import { Type } from '../../platform/schema/type.ts'
+import { otherRelease, unknownHandle, type HandleKind } from '../../platform/store/records/handle-kind.ts'
 import { createHandles } from '../../platform/store/records/handles.ts'
 import type { StateStore } from '../../platform/store/records/state-store.ts'
 import type { RequestContext } from '../../request/pipeline/request-context.ts'
@@ -17,9 +21,11 @@ import { cutAtLine } from './cut-text.ts'
 import { READ_MORE_TOOL } from './read-more-tool.ts'
 
 const TTL_MS = 3_600_000
-/** The longest result that is cut, in characters of JSON: to read and to write it takes up to 40 ms. */
-const MAX_LENGTH = 4_194_304
-/** The smallest piece, in bytes. */
+/** The largest result that is cut, in bytes of JSON. */
+const MAX_BYTES = 4_194_304
+/** The largest part of a remainder, in bytes of JSON. A read takes one part from the store. */
+const PART_BYTES = 260_000
+/** The smallest piece that is served, in bytes. */
 const LEAST_PIECE = 500
 
 const KIND: HandleKind = {
@@ -27,14 +33,21 @@ const KIND: HandleKind = {
   prefix: 'more',
   idleTtlMs: TTL_MS,
   maxAgeMs: TTL_MS,
-  maxBytes: 2 * MAX_LENGTH,
+  // A part, and the members beside its text.
+  maxBytes: 262_144,
   createdBy: undefined,
   checkValue: accepted,
   mayChangeValue: false
 }
 const CURSOR = /^(more_[\w-]{22})\.(\d{1,8})$/
 
-type CutTool = Pick<CompiledTool, 'key' | 'checkOutput'>
+/** `tool` is the key of the tool, `next` the handle of the next part, or `''`. */
+const readPart = createReader(
+  Type.Object({ tool: Type.String(), text: Type.String(), maxBytes: Type.Integer(), next: Type.String() }),
+  (problems) => otherRelease(KIND, problems)
+)
+
+type CutTool = Pick<CompiledTool, 'key' | 'clientCheck'>
 
 export function createResultCutter (store: StateStore, now?: { readonly now?: () => number }): ResultCutter {
   const handles = createHandles(store, { ...now, limit: 'remainders' })
@@ -43,70 +56,78 @@ export function createResultCutter (store: StateStore, now?: { readonly now?: ()
   async function cut (
     request: RequestContext, tool: CutTool, result: JsonText, maxBytes: number
   ): Promise<string> {
-    const json = typeof result === 'string' ? result : await result.write()
-    if (Buffer.byteLength(json) <= maxBytes) return json
-    const parts = cutResult(json, maxBytes)
-    if (parts === undefined || !await isAccepted(tool, parts)) return json
-    return parts.write(await keep(request, tool, parts, maxBytes))
+    const json = await writeJson(result)
+    const bytes = Buffer.byteLength(json)
+    if (bytes <= maxBytes || bytes > MAX_BYTES) return json
+    const parts = await cutResult(json, maxBytes, tool.clientCheck)
+    return parts === undefined ? json : parts.write(await keep(request, tool.key, parts, maxBytes))
   }
 
   /** Keeps the remainder. Resolves to the notice for the model. */
   async function keep (
-    request: RequestContext, { key }: CutTool, { remainder: text, extent }: Cut, maxBytes: number
+    request: RequestContext, tool: string, { remainder, summary }: Cut, maxBytes: number
   ): Promise<string> {
-    const head = `The result is too large and was cut: it has ${extent}.`
+    const records = open(request)
+    const ids: string[] = []
     try {
-      const { id } = await open(request).create({ tool: key, text, maxBytes })
-      return `${head} ${toAdvice(id, 0)}`
+      // The last part first: each one names the next.
+      for (const text of partsOf(remainder).toReversed()) {
+        const { id } = await records.create({ tool, text, maxBytes, next: ids.at(-1) ?? '' })
+        ids.push(id)
+      }
+      return `${summary} ${toAdvice(`${ids.at(-1)}.0`)}`
     } catch (error) {
       if (!isToolError(error)) throw error
-      request.log.warn({ err: error, tool: key }, 'the remainder of a result was not kept')
-      return `${head} The remainder could not be kept. Call ${key} with arguments that ask for less.`
+      request.log.warn({ err: error, tool }, 'the remainder of a result was not kept')
+      for (const id of ids) await records.delete(id).catch(() => {})
+      return `${summary} ${error.message} The remainder could not be kept. ` +
+        `Call ${tool} with arguments that ask for less.`
     }
   }
 
   return {
-    fit (request, tool, result, maxBytes) {
-      if (result.length > MAX_LENGTH) return result
-      // A character has at most three bytes.
-      const isShort = !(result instanceof LargeJson) && result.length * 3 <= maxBytes
-      return isShort ? result : cut(request, tool, result, maxBytes)
+    fit (request, tool, result) {
+      const { limits } = request.snapshot
+      const maxBytes = lowerLimit(tool.limits.cutBytes, limits.cutBytes)
+      const refusedAt = lowerLimit(tool.limits.resultBytes, limits.resultBytes) ?? Infinity
+      if (maxBytes === undefined || maxBytes > refusedAt) return result
+      return applyTo(result, (json) => {
+        // A character has at most three bytes.
+        const isShort = !(json instanceof LargeJson) && json.length * 3 <= maxBytes
+        return isShort || json.length > MAX_BYTES ? json : cut(request, tool, json, maxBytes)
+      })
     },
     async readMore (request, args) {
       const cursor = isObject(args) ? String(args.cursor) : ''
       const [, id = cursor, start = '0'] = CURSOR.exec(cursor) ?? []
-      const { tool, text, maxBytes } = readRemainder(await open(request).read(id))
+      const { tool, text, maxBytes, next } = readPart(await open(request).read(id))
       // The caller may have lost the scopes of the tool.
       if (!request.view.hasTool(tool)) throw unknownHandle(KIND, id)
       const { writer } = request
-      const remainder = text.slice(Number(start)).toWellFormed()
       const frame = Buffer.byteLength(textResult(writer, '')) + NOTICE_BYTES
-      const piece = cutAtLine(remainder, Math.max(maxBytes - frame, LEAST_PIECE))
+      const piece = cutAtLine(
+        text.slice(Number(start)).toWellFormed(), Math.max(maxBytes - frame, LEAST_PIECE)
+      )
       const end = Number(start) + piece.length
-      const notice = end < text.length ? `There is more. ${toAdvice(id, end)}` : 'That is all of the result.'
+      const further = end < text.length ? `${id}.${end}` : next === '' ? undefined : `${next}.0`
+      const notice = further === undefined
+        ? 'That is all of the result.'
+        : `There is more. ${toAdvice(further)}`
       const content = [piece, notice].map((text) => ({ type: 'text', text }))
       return await outputResult(writer, { content }, undefined)
     }
   }
 }
 
-function toAdvice (id: string, start: number): string {
-  return `To read on, call the tool ${READ_MORE_TOOL} with cursor: "${id}.${start}". ` +
+function toAdvice (cursor: string): string {
+  return `To read on, call the tool ${READ_MORE_TOOL} with cursor: "${cursor}". ` +
     `It is kept for ${toDuration(TTL_MS)} after the call.`
 }
 
-async function isAccepted ({ checkOutput }: CutTool, { structuredContent }: Cut): Promise<boolean> {
-  if (checkOutput === undefined || structuredContent === undefined) return true
-  return (await checkOutput(structuredContent)).ok
-}
-
-/** Throws for a value that only a later release could have kept. */
-function readRemainder (value: unknown) {
-  if (isObject(value)) {
-    const { tool, text, maxBytes } = value
-    if (typeof tool === 'string' && typeof text === 'string' && typeof maxBytes === 'number') {
-      return { tool, text, maxBytes }
-    }
+function partsOf (remainder: string): string[] {
+  const parts: string[] = []
+  for (let text = remainder; text !== ''; text = text.slice(parts.at(-1)?.length)) {
+    parts.push(cutAtLine(text, PART_BYTES))
   }
-  throw new TypeError('a kept remainder has another form')
+  return parts
 }

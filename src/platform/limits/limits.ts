@@ -66,10 +66,10 @@ export const LIMITS = {
   upstreamCalls: { things: 'running calls of one upstream', per: 'replica', code: 503 },
   handles: { things: 'handles', per: 'principal', advice: 'Use or delete one that exists.', code: 429 },
   remainders: {
-    things: 'kept remainders of results',
+    things: 'kept parts of results',
     per: 'principal',
-    // Each may have 8 MiB.
-    max: 8,
+    // 32 MiB: each part has 256 KiB at most.
+    max: 128,
     advice: 'Each is kept for an hour.',
     code: 429
   },

@@ -71,10 +71,10 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
       return dependencies.cutter.readMore(request, verdict.value)
     }
     const round = open(request)
-    const { dedupe, checkOutput, upstreams, key, limits } = tool
+    const { dedupe, checkOutput, clientCheck, upstreams, key, limits } = tool
     const running = { round, timeoutMs }
     if (dedupe === undefined) return runTool(dependencies, request, tool, verdict.value, running)
-    const runnable = { run: dedupe.run, checkOutput, upstreams, key, limits }
+    const runnable = { run: dedupe.run, checkOutput, clientCheck, upstreams, key, limits }
     return runDeduped(dependencies.firstAnswers, request, {
       tool: tool.key,
       outputHash: dedupe.outputHash,

@@ -1,6 +1,5 @@
 // Runs a tool, for `tools/call` and for tasks: within its round and its time limit, to a result as JSON.
 
-import { applyTo } from '../../base/apply-to.ts'
 import { isToolError } from '../../platform/author/tool-error.ts'
 import type { Catalog } from '../../catalog/compiled/catalog.ts'
 import type { CompiledTool, DedupeRule } from '../../catalog/compiled/compiled-primitive.ts'
@@ -10,7 +9,6 @@ import {
   errorResult, isErrorOutput, outputResult, toolErrorResult
 } from '../../catalog/compiled/results/tool-result-json.ts'
 import { NotAllowed } from '../../catalog/compiled/scopes/run-authorized.ts'
-import { lowerLimit } from '../../platform/limits/call-limits.ts'
 import { LimitReached, taskChanged, unknownTool } from '../../platform/protocol/errors.ts'
 import { isObject } from '../../platform/protocol/json-rpc.ts'
 import { JournalMismatch, type InputRound } from '../questions/input-round.ts'
@@ -30,7 +28,7 @@ interface Running {
   readonly timeoutMs: number
 }
 
-type RunnableTool = Pick<CompiledTool, 'run' | 'checkOutput' | 'upstreams' | 'key' | 'limits'>
+type RunnableTool = Pick<CompiledTool, 'run' | 'checkOutput' | 'clientCheck' | 'upstreams' | 'key' | 'limits'>
 
 /** Runs a tool whose result is kept. */
 export function runKept (...args: Parameters<typeof runTool>): string | Promise<string> {
@@ -54,20 +52,8 @@ export function runTool (
     const result = outputResult(writer, output, tool.checkOutput, (problems) => {
       request.log.warn({ problems, tool: tool.key }, 'structured content of a tool error left out')
     })
-    return fit(dependencies, request, tool, result)
+    return dependencies.cutter?.fit(request, tool, result) ?? result
   }, isFailure)
-}
-
-/** Cuts a result that is larger than a limit with `then: 'cut'`, unless a lower limit refuses it. */
-function fit (
-  { cutter }: HandlerDependencies, request: RequestContext, tool: RunnableTool,
-  result: JsonText | Promise<JsonText>
-): JsonText | Promise<JsonText> {
-  const { limits } = request.snapshot
-  const maxBytes = lowerLimit(tool.limits.cutBytes, limits.cutBytes)
-  const refusedAt = lowerLimit(tool.limits.resultBytes, limits.resultBytes) ?? Infinity
-  if (maxBytes === undefined || maxBytes > refusedAt || cutter === undefined) return result
-  return applyTo(result, (json) => cutter.fit(request, tool, json, maxBytes))
 }
 
 /**
@@ -160,7 +146,8 @@ function isInCatalog (name: string, { snapshot }: RequestContext): boolean {
 export function recoverCall (
   dependencies: HandlerDependencies, error: unknown, tool: CompiledTool, request: RequestContext
 ): string | Promise<string> {
-  return toString(fit(dependencies, request, tool, toErrorResult(error, tool, request)))
+  const result = toErrorResult(error, tool, request)
+  return toString(dependencies.cutter?.fit(request, tool, result) ?? result)
 }
 
 function toErrorResult (

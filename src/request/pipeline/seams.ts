@@ -51,10 +51,10 @@ export interface TaskStarter {
 
 /** Cuts results that are too large, and serves what was left out. */
 export interface ResultCutter {
-  /** Returns the result, cut if it is longer. A result that cannot be cut is returned as it is. */
+  /** Returns the result, cut if a limit says so. A result that cannot be cut is returned as it is. */
   fit (
-    request: RequestContext, tool: Pick<CompiledTool, 'key' | 'checkOutput'>, result: JsonText,
-    maxBytes: number
+    request: RequestContext, tool: Pick<CompiledTool, 'key' | 'clientCheck' | 'limits'>,
+    result: JsonText | Promise<JsonText>
   ): JsonText | Promise<JsonText>
   /** Serves the service's own tool that reads on. @param args have passed the check of its schema. */
   readMore (request: RequestContext, args: unknown): Promise<JsonText>

@@ -53,9 +53,59 @@ t.test('rows of structured content are cut, and the schema still accepts them (1
   t.equal(total, 500)
   t.strictSame(JSON.parse(copy.text), { total, rows }, 'the text has the same rows (130)')
   t.match(notice.text, `it has the first ${rows.length} of 500 rows of "rows". To read on`)
+  t.equal(result.structuredContent.notice, notice.text, 'some hosts show their model nothing else')
   const { pieces } = await readAll(app, result)
   const others = pieces.join('').split('\n').map((line) => JSON.parse(line))
   t.strictSame([...rows, ...others].map(({ id }) => id), Array.from({ length: 500 }, (_, id) => id))
+})
+
+t.test('structured content that may not be cut is sent as a text alone (128)', async (t) => {
+  const app = await buildApp(t, FILES)
+  const whole = (count: number) => JSON.stringify({
+    total: count, rows: Array.from({ length: count }, (_, id) => ({ id, name: `é "${id}"` }))
+  })
+  for (const [name, isError] of [['full', true], ['closed', true], ['list', undefined]] as const) {
+    const { result, bytes } = await call(app, name, { count: 600 })
+    t.ok(bytes <= MAX_BYTES && bytes > MAX_BYTES * 0.6, `${bytes} bytes`)
+    t.notOk('structuredContent' in result)
+    t.equal(result.isError, isError, 'a success would need it')
+    t.equal(/^This is no error\. The result is too large/.test(result.content[1].text), isError === true)
+    t.match(result.content[0].text, /},$/, 'cut between two rows')
+    const text = result.content[0].text + (await readAll(app, result)).pieces.join('')
+    t.equal(text, name === 'list' ? JSON.stringify(JSON.parse(whole(600)).rows) : whole(600))
+  }
+})
+
+t.test('rows are cut with any texts, schemas that transform, and any layout of their copy', async (t) => {
+  const app = await buildApp(t, {
+    ...FILES,
+    'tools/halves.ts': toolModule('halves', CUT, `() => {
+      return { rows: Array.from({ length: 500 }, (_, id) => ({ id, text: 'a\\ud83d\\u202e' })) }
+    }`),
+    'tools/pretty.ts': toolModule('pretty', CUT, `() => {
+      const structuredContent = { rows: Array.from({ length: 500 }, (_, id) => ({ id })) }
+      const text = JSON.stringify(structuredContent, null, 2)
+      return { content: [{ type: 'text', text }], structuredContent }
+    }`),
+    'tools/transforms.ts': `
+      import { defineTool } from 'trivet'
+      import { z } from '${import.meta.resolve('zod')}'
+      const row = z.object({ id: z.number(), at: z.date().transform((at) => at.toISOString()).pipe(z.string()) })
+      export default defineTool({
+        name: 'transforms', description: 'A tool.', ${CUT}, outputSchema: z.looseObject({ rows: z.array(row) }),
+        run: () => ({ rows: Array.from({ length: 500 }, (_, id) => ({ id, at: new Date(0) })) })
+      })`
+  })
+  for (const name of ['halves', 'pretty', 'transforms']) {
+    const { result, bytes } = await call(app, name, {})
+    t.ok(bytes <= MAX_BYTES && bytes > MAX_BYTES * 0.6, `${name}: ${bytes} bytes`)
+    t.notOk(result.isError)
+    const { structuredContent: { rows, notice }, content: [copy] } = result
+    t.match(notice, `it has the first ${rows.length} of 500 rows`)
+    t.strictSame(JSON.parse(copy.text), { rows })
+    const others = (await readAll(app, result)).pieces.join('').split('\n').map((line) => JSON.parse(line))
+    t.strictSame([...rows, ...others].map(({ id }) => id), Array.from({ length: 500 }, (_, id) => id))
+  }
 })
 
 t.test('a long text beside small structured content is cut', async (t) => {
@@ -73,7 +123,7 @@ t.test('a long text beside small structured content is cut', async (t) => {
 t.test('what cannot be cut is refused', async (t) => {
   const app = await buildApp(t, FILES)
   for (const [name, args] of [
-    ['full', { count: 600 }], ['picture', {}], ['words', { text: 'a', times: 5_000_000 }]
+    ['picture', {}], ['words', { text: 'a', times: 5_000_000 }]
   ] as const) {
     const { result } = await call(app, name, args)
     t.match(result, { isError: true, content: [{ text: /a result may have 4000 bytes of JSON/ }] }, name)
@@ -137,7 +187,7 @@ t.test('a stranger, and a caller without the scopes of the tool, read nothing', 
   })
 })
 
-t.test('a remainder is kept for an hour, and a caller has at most 8', async (t) => {
+t.test('a remainder is kept for an hour, and a caller has a number of them at most', async (t) => {
   let now = Date.now()
   const catalog = await writeCatalog(t, FILES)
   const log = createReadableLog()
@@ -152,7 +202,7 @@ t.test('a remainder is kept for an hour, and a caller has at most 8', async (t) 
   t.match((await call(app, 'read_more', { cursor: cursorOf(result) })).result, {
     isError: true, content: [{ text: /It may have expired/ }]
   }, 'reading does not extend it')
-  for (let index = 0; index < 8; index++) t.ok(cursorOf((await call(app, 'words', long)).result))
+  for (let index = 0; index < 128; index++) t.ok(cursorOf((await call(app, 'words', long)).result))
   const full = (await call(app, 'words', long)).result
   t.notOk(full.isError)
   t.match(full.content.at(-1).text, /The remainder could not be kept\. Call words with arguments that .* less\.$/)

@@ -12,6 +12,9 @@ const ANY = "inputSchema: { type: 'object' }"
 const ROWS = `outputSchema: { type: 'object', properties: {
   total: { type: 'integer' }, rows: { type: 'array', items: { type: 'object' } }
 }, required: ['total', 'rows'] }`
+const CLOSED = `outputSchema: {
+  type: 'object', properties: { total: {}, rows: { type: 'array' } }, additionalProperties: false
+}`
 const FULL = "outputSchema: { type: 'object', properties: { rows: { type: 'array', minItems: 500 } } }"
 const TO_ROWS = `({ count }) => {
   return { total: count, rows: Array.from({ length: count }, (_, id) => ({ id, name: 'é "' + id + '"' })) }
@@ -27,6 +30,8 @@ export const FILES: Files = {
   'tools/words.ts': toolModule('words', `${ANY}, ${CUT}`, '({ text, times }) => text.repeat(times)'),
   'tools/rows.ts': toolModule('rows', `${ANY}, ${CUT}, ${ROWS}`, TO_ROWS),
   'tools/full.ts': toolModule('full', `${ANY}, ${CUT}, ${FULL}`, TO_ROWS),
+  'tools/closed.ts': toolModule('closed', `${ANY}, ${CUT}, ${CLOSED}`, TO_ROWS),
+  'tools/list.ts': toolModule('list', `${ANY}, ${CUT}`, `(args) => (${TO_ROWS})(args).rows`),
   'tools/picture.ts': toolModule(
     'picture', CUT, "() => ({ content: [{ type: 'image', data: 'A'.repeat(8000), mimeType: 'image/png' }] })"
   ),

@@ -6,7 +6,7 @@ import type { JsonSchema } from '../../../platform/protocol/primitives.ts'
 import type { Check } from '../../../platform/schema/check.ts'
 import { checkJsonForm } from '../../../platform/schema/json-form.ts'
 import {
-  createSchemaCompiler, SchemaError, type SchemaCompiler
+  createSchemaCompiler, SchemaError, type JsonSchemaCheck, type SchemaCompiler
 } from '../../../platform/schema/json-schema.ts'
 import { findLiteralProblems } from '../../../platform/schema/literal-problems.ts'
 import { findNestingProblem } from '../../../platform/schema/schema-limits.ts'
@@ -30,6 +30,8 @@ export interface CompiledSchema {
   /** The schema as JSON. */
   readonly json: string
   readonly check: Check
+  /** The check of the JSON Schema, as clients do it. */
+  readonly clientCheck: JsonSchemaCheck
 }
 
 /**
@@ -44,10 +46,11 @@ export function compileSchema (
     if (isStandardSchema(schema)) {
       const jsonSchema = toJsonSchema(schema, direction)
       const json = toJson(jsonSchema)
-      // The library does the check. The JSON Schema is compiled only to learn whether clients can use it.
-      compilers[direction].compile(jsonSchema, json)
-      const check = toCheck(schema)
-      return { schema: jsonSchema, json, check: direction === 'input' ? check : checkJsonForm(check, false) }
+      // The library does the check. The JSON Schema is compiled too, to learn whether clients can use it.
+      const clientCheck = compilers[direction].compile(jsonSchema, json)
+      const libraryCheck = toCheck(schema)
+      const check = direction === 'input' ? libraryCheck : checkJsonForm(libraryCheck, false)
+      return { schema: jsonSchema, json, check, clientCheck }
     }
     if (!isObject(schema)) {
       report('must be a JSON Schema object or a Standard Schema')
@@ -58,10 +61,11 @@ export function compileSchema (
     const json = direction === 'input' ? toWellFormedJson(ownJson) : ownJson
     const parsed: JsonSchema = json === ownJson ? schema : JSON.parse(json)
     const { compile } = compilers[direction]
-    const check = compile(parsed, json)
+    const clientCheck = compile(parsed, json)
     const problems = findLiteralProblems(parsed, { usesDefaults: direction === 'input', compile })
     if (problems.length > 0) throw new SchemaError(problems)
-    return { schema: parsed, json, check: direction === 'input' ? check : checkJsonForm(check, true) }
+    const check = direction === 'input' ? clientCheck : checkJsonForm(clientCheck, true)
+    return { schema: parsed, json, check, clientCheck }
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error
     for (const problem of error.problems) report(problem)

@@ -103,6 +103,7 @@ export function compileTool (
     }),
     arguments: definition.arguments,
     checkOutput: output?.check,
+    clientCheck: output?.clientCheck,
     run: definition.authorize === undefined
       ? (args, ctx) => definition.run(args, ctx)
       : (args, ctx) => runAuthorized(definition, args, ctx)

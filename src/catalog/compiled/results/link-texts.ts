@@ -7,9 +7,7 @@ import type { ContentBlock, ResourceLink } from '../../../platform/protocol/cont
 const MAX_SEARCHED = 50_000_000
 const MAX_DESCRIPTION = 200
 /** What may follow a URI in a text: a character that URIs lack, or the end of a sentence. */
-const END = /^[.,;:!?'*)\]]*(?:$|[^\p{L}\p{N}_~!#$%&'()*+,./:;=?@[\]-])/u
-/** How many characters are searched for an end. */
-const END_LENGTH = 8
+const END = /[.,;:!?'*)\]]{0,8}(?:$|[^\p{L}\p{N}_~!#$%&'()*+,./:;=?@[\]-])/uy
 /** How many characters are searched in the time that a place with the URI takes. */
 const PLACE_LENGTH = 500
 /** What a URI does not begin behind: it is a part of another one there. */
@@ -48,8 +46,8 @@ function findUris (content: readonly ContentBlock[]): (uri: string) => boolean {
     for (let at = -1; searched <= MAX_SEARCHED; searched += PLACE_LENGTH) {
       at = text.indexOf(uri, at + 1)
       if (at === -1) return false
-      const end = at + uri.length
-      if (END.test(text.slice(end, end + END_LENGTH)) && !INSIDE.test(text.charAt(at - 1))) return true
+      END.lastIndex = at + uri.length
+      if (END.test(text) && !INSIDE.test(text.charAt(at - 1))) return true
     }
     return false
   }
