@@ -64,9 +64,9 @@ async function cutRows (
   const write = (notice: string) => toJson({
     ...withText(result, copy, toText(value)), structuredContent: { ...value, [NOTICE]: notice }
   }, notice)
-  await requestsTurn()
   let bytes = Buffer.byteLength(write('')) + 2 * NOTICE_BYTES
   const lines = all.map((item) => JSON.stringify(item))
+  await requestsTurn()
   const end = lines.findIndex((line) => {
     bytes += Buffer.byteLength(line) + 1
     if (copy !== -1) bytes += Buffer.byteLength(JSON.stringify(toSafeJson(line))) - 1

@@ -94,7 +94,9 @@ export function createResultCutter (store: StateStore, now?: { readonly now?: ()
       return applyTo(result, (json) => {
         // A character has at most three bytes.
         const isShort = !(json instanceof LargeJson) && json.length * 3 <= maxBytes
-        return isShort || json.length > MAX_BYTES ? json : cut(request, tool, json, maxBytes)
+        if (isShort || json.length > MAX_BYTES) return json
+        request.observed.uncutLength = json.length
+        return cut(request, tool, json, maxBytes)
       })
     },
     async readMore (request, args) {

@@ -140,7 +140,8 @@ export class Pipeline {
     try {
       if (isResult(outcome)) {
         this.#dependencies.limiter.admitResult?.(call, outcome, request)
-        this.#dependencies.largeResults?.note(call, outcome.length)
+        const length = Math.max(outcome.length, request.observed.uncutLength)
+        this.#dependencies.largeResults?.note(call, length)
       }
     } catch (error) {
       return this.#fail(error, request, call)

@@ -56,6 +56,8 @@ export class ObservedRequest implements Observed {
   isToolError = false
   /** Set when the arguments are accepted. */
   isRepaired = false
+  /** The characters of the result before a cut. */
+  uncutLength = 0
   /** Set when the answer is known. */
   special: SpecialAnswer | undefined
   /** Set when the primitive is found. */

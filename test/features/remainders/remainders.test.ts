@@ -30,6 +30,7 @@ function toRequest (address?: string) {
       : { principal: { subject: undefined, scopes: new Set() }, address },
     view: { hasTool: () => true },
     snapshot: { limits: NO_LIMITS },
+    observed: {},
     log: { warn: (...args: unknown[]) => { warnings.push(args) } }
   }
   return { request: request as unknown as RequestContext, warnings }

@@ -363,6 +363,25 @@ t.test('a call that waits for room does not count as one that is served', async 
   t.equal(lifetimes.pending, 0)
 })
 
+t.test('the size of a result before its cut is noted: it was in memory', async (t) => {
+  const sizes: number[] = []
+  const serve = build({
+    methods: [defineMethod({
+      name: 'm',
+      params: Type.Object({}),
+      open: (_params, { observed }) => ({
+        handle () {
+          observed.uncutLength = 5000
+          return '{}'
+        }
+      })
+    })],
+    largeResults: { begin: () => undefined, admit: () => true, note: (_call, size) => { sizes.push(size) } }
+  })
+  await serve('m')
+  t.strictSame(sizes, [5000])
+})
+
 t.test('a large result without room is not written', async (t) => {
   let isWritten = false
   const large = new LargeJson(1_000_000, async () => {
