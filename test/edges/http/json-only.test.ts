@@ -2,22 +2,13 @@
 
 import t, { type Test } from 'tap'
 import { buildApp, listen } from '../../helpers/app.ts'
+import { askingModule } from '../../helpers/asking-module.ts'
 import { send } from '../../helpers/request.ts'
 import { LEGACY_REVISIONS, openSession, SessionClient, type SessionReply } from '../../helpers/session.ts'
 import { post } from '../../helpers/stream.ts'
 
 const FILES = {
-  'tools/all.ts': `
-    import { setTimeout as pause } from 'node:timers/promises'
-    import { defineTool, elicit } from 'trivet'
-    const define = (name, run, options = {}) => defineTool({ name, description: 'A tool.', ...options, run })
-    const properties = { size: { type: 'string', enum: ['S', 'L'] } }
-    const schema = { type: 'object', properties, required: ['size'] }
-    const ask = async (_, ctx) => {
-      const { size } = await ctx.ask({ size: elicit.form({ message: 'Which size?', schema }) })
-      return size.action
-    }
-    export default [
+  'tools/all.ts': askingModule(`
       define('speaks', async (_, ctx) => {
         ctx.progress(1)
         ctx.log.error('told')
@@ -33,12 +24,9 @@ const FILES = {
         ctx.disconnectLegacyClient()
         return 'ok'
       }),
-      define('ask', ask),
-      define('relays', ask, { relayQuestions: true }),
       define('hangs', async (_, ctx) => await new Promise((_, reject) => {
         ctx.signal.addEventListener('abort', () => reject(ctx.signal.reason))
-      }))
-    ]`
+      }))`)
 }
 const JSON_ONLY = { accept: 'application/json' }
 const TYPE = /^application\/json/

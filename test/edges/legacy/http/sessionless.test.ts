@@ -4,21 +4,13 @@ import t, { type Test } from 'tap'
 import type { Authenticator } from '../../../../src/platform/access/authentication.ts'
 import type { AppOptions } from '../../../../src/app/app.ts'
 import { buildApp, listen } from '../../../helpers/app.ts'
+import { askingModule } from '../../../helpers/asking-module.ts'
 import { until } from '../../../helpers/deadline.ts'
 import { LEGACY_REVISIONS, openSession, SessionClient, type SessionReply } from '../../../helpers/session.ts'
 import { ASKERS } from './askers.ts'
 
 const FILES = {
-  'tools/all.ts': `
-    import { defineTool, elicit } from 'trivet'
-    const define = (name, run, options = {}) => defineTool({ name, description: 'A tool.', ...options, run })
-    const properties = { size: { type: 'string', enum: ['S', 'L'] } }
-    const schema = { type: 'object', properties, required: ['size'] }
-    const ask = async (_, ctx) => {
-      const { size } = await ctx.ask({ size: elicit.form({ message: 'Which size?', schema }) })
-      return size.action + ' ' + size.content?.size
-    }
-    export default [
+  'tools/all.ts': askingModule(`
       define('quick', () => 'ok'),
       define('steps', (_, ctx) => {
         for (const step of [1, 2]) ctx.progress(step)
@@ -26,17 +18,14 @@ const FILES = {
         return 'ok'
       }),
       define('client', (_, ctx) => JSON.stringify([ctx.client.info ?? null, ctx.client.capabilities])),
-      define('ask', ask),
       define('needs', () => 'ok', { requiredCapabilities: { elicitation: { form: {} } } }),
-      define('relays', ask, { relayQuestions: true }),
       define('hangs', async (_, ctx) => await new Promise((_, reject) => {
         ctx.signal.addEventListener('abort', () => {
           globalThis.sessionlessStops = (globalThis.sessionlessStops ?? 0) + 1
           reject(ctx.signal.reason)
         })
       })),
-      define('writer', () => 'ok', { scopes: ['write'] })
-    ]`,
+      define('writer', () => 'ok', { scopes: ['write'] })`, "size.action + ' ' + size.content?.size"),
   'prompts/hello.md': '---\ndescription: Greets.\narguments:\n  - name: who\n    complete: [ada]\n---\n' +
     'Hello {{who}}\n',
   'resources/a.txt': 'a',
