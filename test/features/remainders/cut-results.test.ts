@@ -4,7 +4,7 @@ import { buildApp, listen } from '../../helpers/app.ts'
 import { toolModule, writeCatalog } from '../../helpers/catalog-folder.ts'
 import { createReadableLog } from '../../helpers/log.ts'
 import { QUIET } from '../../helpers/quiet-options.ts'
-import { send } from '../../helpers/request.ts'
+import { send, type Message } from '../../helpers/request.ts'
 import { LEGACY_REVISIONS, openSession } from '../../helpers/session.ts'
 import { serveInVirtualTime, TaskClient } from '../tasks/task-client.ts'
 import { authenticator, call, CUT, cursorOf, FILES, MAX_BYTES, readAll } from './cut-results.ts'
@@ -291,6 +291,25 @@ t.test('the result of a task is cut too', async (t) => {
     method: 'tools/call', params: { name: 'read_more', arguments: { cursor } }
   })
   t.match(response.result.content, [{ text: /^word / }, { text: /^There is more/ }])
+})
+
+t.test('a call that is continued has a cut result, with one remainder for all that read it', async (t) => {
+  const run = `async (_, ctx) => await ctx.step('a', async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    return 'word '.repeat(5000)
+  })`
+  const files = { 'tools/slow.ts': toolModule('slow', `${CUT}, task: 'allowed'`, run) }
+  const app = await buildApp(t, files, { taskWaitMs: 100, constants: { taskGraceMs: 10 } })
+  const idOf = ({ content: [{ text }] }: Message) => /continue_call with call: "([^"]+)"/.exec(text)?.[1]
+  let { result } = await call(app, 'slow', {})
+  let id = idOf(result)
+  t.ok(id)
+  for (let next = id; next !== undefined; next = idOf(result)) {
+    id = next
+    result = (await call(app, 'continue_call', { call: id })).result
+  }
+  t.equal(result.content[0].text + (await readAll(app, result)).pieces.join(''), 'word '.repeat(5000))
+  t.strictSame((await call(app, 'continue_call', { call: id })).result, result)
 })
 
 t.test('the first answer of a repeated call has the same cursor', async (t) => {
