@@ -2,14 +2,20 @@
 
 import t, { type Test } from 'tap'
 import { createApp } from '../../src/app/app.ts'
-import { authenticator, call, cursorOf, FILES, readAll } from '../features/remainders/cut-results.ts'
-import { writeCatalog } from '../helpers/catalog-folder.ts'
+import { authenticator, call, CUT, cursorOf, FILES, readAll } from '../features/remainders/cut-results.ts'
+import { toolModule, writeCatalog } from '../helpers/catalog-folder.ts'
 import { QUIET } from '../helpers/quiet-options.ts'
+import { send } from '../helpers/request.ts'
 import { hasPostgresServer, startPostgresServer } from '../servers/postgres-server.ts'
 import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
 
 async function checkPair (t: Test, stateUrl: string): Promise<void> {
-  const catalog = await writeCatalog(t, FILES)
+  const catalog = await writeCatalog(t, {
+    ...FILES,
+    'tools/once.ts': toolModule(
+      'once', `${CUT}, dedupe: true, annotations: { idempotentHint: true }`, "() => 'word '.repeat(5000)"
+    )
+  })
   const secrets = ['the secret that both replicas have']
   const options = { ...QUIET, catalog, authenticator, stateUrl, secrets }
   const open = async () => {
@@ -22,6 +28,12 @@ async function checkPair (t: Test, stateUrl: string): Promise<void> {
   const { pieces } = await readAll(second, result, 'ann')
   t.match(result.content[0].text + pieces.join(''), /^Line 0: .*\nLine 1999: ü "quoted" 👩‍🚀\.$/s)
   t.match((await call(second, 'read_more', { cursor: cursorOf(result) }, 'bob')).result, { isError: true })
+  const headers = { authorization: 'ann', 'idempotency-key': 'one' }
+  const [once, again] = await Promise.all([first, second].map(async (app) => (
+    await send(app, { method: 'tools/call', params: { name: 'once', arguments: {} }, headers })
+  )))
+  t.ok(cursorOf(once?.response.result))
+  t.strictSame(again?.response.result, once?.response.result, 'a repeated call has the same remainder')
   const many = await Promise.all(Array.from({ length: 140 }, async (_, index) => (
     cursorOf((await call(index % 2 === 0 ? first : second, 'rows', { count: 300 }, 'eve')).result)
   )))
