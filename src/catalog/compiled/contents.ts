@@ -130,12 +130,8 @@ export interface CatalogContents {
   readonly problems: readonly Problem[]
 }
 
-/** The keys of other tools in the front matter of a file. */
-export interface ForeignKeys {
-  /** Relative to the catalog folder. */
-  readonly file: string
-  readonly keys: readonly string[]
-}
+/** The keys of other tools in the front matter of a file, whose path is relative to the catalog folder. */
+export interface ForeignKeys { readonly file: string, readonly keys: readonly string[] }
 
 /** An open file. Close it unless `read` was called. */
 export interface OpenedBytes {

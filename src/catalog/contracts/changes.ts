@@ -64,15 +64,13 @@ const MAX_COMPARED_BYTES = 262_144
 
 /** References are resolved: the two sides may list one schema in two forms. */
 function readTool ({ json }: OfferedPrimitive): Tool {
-  const { inputSchema, outputSchema, ...tool }: Tool = JSON.parse(json)
+  const tool: Tool = JSON.parse(json)
   const resolve = (schema: JsonSchema): JsonSchema => (
     JSON.parse(resolveReferences(JSON.stringify(schema), MAX_COMPARED_BYTES))
   )
-  return {
-    ...tool,
-    inputSchema: resolve(inputSchema),
-    ...(outputSchema !== undefined && { outputSchema: resolve(outputSchema) })
-  }
+  const { inputSchema, outputSchema } = tool
+  const output = outputSchema && { outputSchema: resolve(outputSchema) }
+  return { ...tool, inputSchema: resolve(inputSchema), ...output }
 }
 
 function compareTools (before: OfferedPrimitive, after: OfferedPrimitive, describe: Describe): void {

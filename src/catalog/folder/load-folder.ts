@@ -101,7 +101,7 @@ export async function loadFolder (
     deadlineMs: moduleDeadlineMs
   })
   const reader = new CatalogReader(root, graph)
-  const { problems, passedOver } = reader
+  const { problems, passedOver, foreignKeys } = reader
   const server = await reader.server(options.openCacheScope ?? 'public')
   const { openCacheScope } = server
   const files = await listFiles(reader)
@@ -124,7 +124,7 @@ export async function loadFolder (
   const plain = await openPlainFiles(join(root, 'resources'), sidecars, { ...fileOptions, hierarchy })
   for (const prompt of markdownPrompts) await reader.promptOf(prompt, plain, fileOptions.maxBytes)
   const skills = await readSkills(join(root, SKILLS_FOLDER), files.skills, {
-    ...fileOptions, fileDigests: readFiles.fileDigests, openCacheScope, problems, passedOver
+    ...fileOptions, fileDigests: readFiles.fileDigests, openCacheScope, problems, passedOver, foreignKeys
   })
   const apps = await readApps(files.apps, {
     folder: join(root, APPS_FOLDER),
@@ -168,7 +168,7 @@ export async function loadFolder (
       fileDigests: readFiles.fileDigests
     }),
     passedOver,
-    foreignKeys: [...reader.foreignKeys, ...skills.foreignKeys],
+    foreignKeys,
     leftOut: skills.leftOut,
     problems
   }

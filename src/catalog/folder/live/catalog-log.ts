@@ -23,31 +23,27 @@ export function namesOfLists ({ lists }: CatalogChange): readonly string[] {
   return lists.map(({ list }) => list)
 }
 
-/** Logs the files of the first load, and again those of a load that passes over others. */
-export function createPassedOverLog (
-  catalog: string, log: Pick<CatalogLog, 'info'>
-): (passedOver: readonly PassedOver[]) => void {
-  let lastFiles = ''
-  return (passedOver) => {
-    const files = passedOver.map(({ file, reason }) => `${file} ${reason}`)
-    if (files.join('\n') === lastFiles) return
-    lastFiles = files.join('\n')
-    if (files.length === 0) return
-    log.info({ catalog, files: clipNames(files) }, 'files of the catalog are passed over')
+/** Tells the items of the first load, and again those of a load with others. */
+function whenOthers<T> (tell: (items: readonly T[]) => void): (items: readonly T[]) => void {
+  let last = ''
+  return (items) => {
+    const text = JSON.stringify(items)
+    if (items.length > 0 && text !== last) tell(items)
+    last = text
   }
 }
 
-/** Logs the problems of the first load, and again those of a load with others. */
-export function createLeftOutLog (
-  catalog: string, log: Pick<CatalogLog, 'warn'>
-): (leftOut: readonly Problem[]) => void {
-  let last = '[]'
-  return (problems) => {
-    const text = JSON.stringify(problems)
-    if (text === last) return
-    last = text
-    if (problems.length > 0) log.warn({ catalog, problems }, 'skills with problems are left out')
-  }
+export function createPassedOverLog (catalog: string, log: Pick<CatalogLog, 'info'>) {
+  return whenOthers<PassedOver>((passedOver) => {
+    const files = clipNames(passedOver.map(({ file, reason }) => `${file} ${reason}`))
+    log.info({ catalog, files }, 'files of the catalog are passed over')
+  })
+}
+
+export function createLeftOutLog (catalog: string, log: Pick<CatalogLog, 'warn'>) {
+  return whenOthers<Problem>((problems) => {
+    log.warn({ catalog, problems }, 'skills with problems are left out')
+  })
 }
 
 /** Without authentication no caller has a scope: nobody could use these primitives. */

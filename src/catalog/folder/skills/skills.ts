@@ -26,14 +26,14 @@ interface SkillsOptions extends FileFindings, FileReaderOptions {
   readonly fileDigests: FileDigests
   /** The `cacheScope` of skills that no scope decides about. */
   readonly openCacheScope: CacheScope
+  /** Collects the skills with keys in their front matter that Agent Skills does not have. */
+  readonly foreignKeys: ForeignKeys[]
 }
 
 interface Skills extends FileResources {
   readonly skills: ReadonlyArray<Located<SkillDefinition>>
   /** The directories of skills, as resources that are not listed. */
   readonly directories: ReadonlyArray<Located<ResourceDefinition>>
-  /** The skills with keys in their front matter that Agent Skills does not have. */
-  readonly foreignKeys: readonly ForeignKeys[]
   /** What is wrong with the skills that are left out. */
   readonly leftOut: readonly Problem[]
   /** The files of all skills, each once. */
@@ -77,7 +77,8 @@ export async function readSkills (
   const { manifest, resources, stamps } = await readFiles(folder, skills, options)
   return {
     skills: [...skills.values()].map((skill) => {
-      const { main, frontmatter, outermost } = skill
+      const { main, frontmatter, outermost, foreignKeys: keys } = skill
+      if (keys.length > 0) options.foreignKeys.push({ file: toFile(main.path), keys })
       const definition = {
         uri: toSkillUri(main.path),
         frontmatter,
@@ -91,9 +92,6 @@ export async function readSkills (
       (skill) => toDirectories(skill, options.openCacheScope)
     ),
     stamps,
-    foreignKeys: [...skills.values()].filter(({ foreignKeys }) => foreignKeys.length > 0).map(
-      ({ main, foreignKeys: keys }) => ({ file: toFile(main.path), keys })
-    ),
     leftOut,
     files: [...manifest.keys()]
   }
