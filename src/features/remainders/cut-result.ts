@@ -19,10 +19,10 @@ export interface Cut {
   write (notice: string): string
 }
 
-interface Rows { readonly items: unknown[], readonly name: string, readonly length: number }
-
 /** The bytes that a notice may take, with the frame around it. */
 export const NOTICE_BYTES = 600
+/** The most characters of a name in a notice. Each may take 7 bytes. */
+const MAX_NAME = 20
 /** The member of structured content that has the notice. */
 const NOTICE = 'notice'
 
@@ -73,7 +73,7 @@ async function cutRows (
     return bytes > maxBytes
   })
   for (const item of all.slice(0, end)) items.push(item)
-  const summary = summarize(`${end} of ${lines.length} rows of ${quote(name, 64)}`)
+  const summary = summarize(`${end} of ${lines.length} rows of ${toSafeJson(quote(name, MAX_NAME))}`)
   if (end > 0 && check?.({ ...value, [NOTICE]: summary }).ok !== false) {
     return { remainder: lines.slice(end).join('\n'), summary, write }
   }
@@ -82,7 +82,7 @@ async function cutRows (
 }
 
 /** Lists the outer arrays that have two items or more. */
-function findRows (value: object, name = ''): Rows[] {
+function findRows (value: object, name = ''): Array<{ items: unknown[], name: string, length: number }> {
   if (Array.isArray(value) && value.length > 1) {
     return [{ items: value, name, length: JSON.stringify(value).length }]
   }

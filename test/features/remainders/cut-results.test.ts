@@ -108,6 +108,15 @@ t.test('rows are cut with any texts, schemas that transform, and any layout of t
   }
 })
 
+t.test('a notice is short and safe, whatever the name of the rows', async (t) => {
+  const name = '\\u202e\\u0001"'.repeat(100)
+  const run = `() => ({ ['${name}']: Array.from({ length: 500 }, (_, id) => ({ id })) })`
+  const app = await buildApp(t, { 'tools/a.ts': toolModule('a', CUT.replace('4000', '9000'), run) })
+  const { result, bytes } = await call(app, 'a', {})
+  t.ok(bytes <= 9000, `${bytes} bytes`)
+  t.match(result.content[1].text, /rows of "\\u202e\\u0001.*…"\. To read on/)
+})
+
 t.test('a long text beside small structured content is cut', async (t) => {
   const app = await buildApp(t, {
     'tools/a.ts': toolModule('a', CUT, `() => ({
