@@ -79,7 +79,7 @@ export function createResultCutter (store: StateStore, now?: { readonly now?: ()
     } catch (error) {
       if (!isToolError(error)) throw error
       request.log.warn({ err: error, tool }, 'the remainder of a result was not kept')
-      for (const id of ids) await records.delete(id).catch(() => {})
+      await Promise.all(ids.map(async (id) => await records.delete(id).catch(() => {})))
       return `${summary} ${error.message} The remainder could not be kept. ` +
         `Call ${tool} with arguments that ask for less.`
     }
