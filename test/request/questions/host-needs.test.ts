@@ -2,9 +2,8 @@
 
 import t from 'tap'
 import { buildApp } from '../../helpers/app.ts'
-import { until } from '../../helpers/deadline.ts'
 import { definitionsOf, readPublishedSchemas } from '../../helpers/published-schemas.ts'
-import { send, toPost } from '../../helpers/request.ts'
+import { toPost } from '../../helpers/request.ts'
 import { checkSent } from '../../helpers/wire-schema.ts'
 
 const FILES = {
@@ -17,13 +16,6 @@ const FILES = {
         size: elicit.form({ message: 'Which?', schema })
       })
       return pay.action + ' ' + size.action
-    } })`,
-  'tools/order.ts': `
-    import { defineTool, elicit } from 'trivet'
-    export default defineTool({ name: 'order', description: 'A tool.', task: 'required', run: async (_, ctx) => {
-      await ctx.step('cart', () => 1)
-      const { pay } = await ctx.ask({ pay: elicit.url({ message: 'Pay', url: 'https://pay.example/1' }) })
-      return pay.action
     } })`
 }
 const PAY = { mode: 'url', message: 'Pay', url: 'https://pay.example/1' }
@@ -66,30 +58,4 @@ t.test('a question by URL has an id of its own for a host that needs one, for no
   t.equal(schema.additionalProperties, undefined, 'the schema allows further members')
   const answers = { pay: { action: 'accept' }, size: { action: 'decline' } }
   t.equal((await call(COPILOT, { inputResponses: answers })).content[0].text, 'accept decline')
-})
-
-t.test('a question of a task has the same one each time that the task is read (228)', async (t) => {
-  const app = await buildApp(t, FILES)
-  const ask = async (method: string, params: object, name: string) => {
-    const meta = {
-      'io.modelcontextprotocol/clientInfo': { name, version: '1.0.102' },
-      'io.modelcontextprotocol/clientCapabilities': {
-        elicitation: { url: {} }, extensions: { 'io.modelcontextprotocol/tasks': {} }
-      }
-    }
-    return (await send(app, { method, params: { ...params }, meta })).response.result
-  }
-  const idOf = async (name: string) => {
-    const { taskId } = await ask('tools/call', { name: 'order' }, name)
-    const read = async () => (await ask('tasks/get', { taskId }, name)).inputRequests?.pay.params
-    await until(async () => await read() !== undefined, 'the question')
-    const { elicitationId, ...params } = await read()
-    t.strictSame(params, PAY)
-    t.equal((await read()).elicitationId, elicitationId)
-    return elicitationId
-  }
-  t.equal(await idOf('test'), undefined)
-  const ids = [await idOf(COPILOT), await idOf(COPILOT)]
-  t.match(ids, [/^task_/, /^task_/])
-  t.not(ids[0], ids[1])
 })
