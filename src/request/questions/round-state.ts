@@ -2,7 +2,6 @@
 
 import { timers } from '../../base/time.ts'
 import { quote } from '../../base/words.ts'
-import { isObject } from '../../platform/protocol/json-rpc.ts'
 import type { RequestState } from './input-round.ts'
 import { type Answer, findJsonProblem, type Question } from './question.ts'
 import { isAttemptName, toAttemptName } from './step-results.ts'
@@ -67,14 +66,6 @@ export interface AskedQuestion {
   readonly answer: Answer | undefined | Promise<Answer | undefined>
 }
 
-/** Whether somebody has accepted a question. @param answers as JSON. */
-export function hasAccepted (answers: Iterable<string>): boolean {
-  return [...answers].some((json) => {
-    const answer: unknown = JSON.parse(json)
-    return isObject(answer) && answer.action === 'accept'
-  })
-}
-
 /** The state of a round. Most rounds have none: it is made by the first `ask`, `once` or request state. */
 export class RoundState {
   /** The request state of the earlier rounds, with the additions of this round. */
@@ -95,6 +86,11 @@ export class RoundState {
   close (): void { this.#isOver = true }
 
   get isOver (): boolean { return this.#isOver }
+
+  /** Whether somebody has accepted a question. */
+  get hasAccepted (): boolean {
+    return [...this.requestState.answers.values()].some((json) => json.startsWith('{"action":"accept"'))
+  }
 
   /**
    * Returns how the handler ends that has asked. One that catches the rejection and asks again, as if it

@@ -16,7 +16,7 @@ import type {
 import type { Answer, Question } from './question.ts'
 import { readQuestions } from './questions.ts'
 import { openState, sealState, toBindingText, toStateBytes, toObjectJson } from './request-state.ts'
-import { hasAccepted, RoundState, runOnce, type AskedQuestion } from './round-state.ts'
+import { RoundState, runOnce, type AskedQuestion } from './round-state.ts'
 import { fromResultJson, toResultJson } from './step-results.ts'
 
 export interface SealedRoundOptions {
@@ -224,7 +224,7 @@ export class SealedInputRound implements InputRound {
 
   /** Whether the model of the client passes on the question, because nobody has seen it. */
   #isTakenOver (question: Question, response: unknown): boolean {
-    const isTakenOver = !hasAccepted(this.#state.requestState.answers.values()) &&
+    const isTakenOver = !this.#state.hasAccepted &&
       this.#takeover?.takeOver?.(question, response, this.elapsedMs ?? Infinity) === true
     if (isTakenOver) this.#isRelayed = true
     return isTakenOver

@@ -14,7 +14,7 @@ import type { RequestContext } from '../../../request/pipeline/request-context.t
 import type { InputRound, Relay, Wait } from '../../../request/questions/input-round.ts'
 import type { Answer, Question } from '../../../request/questions/question.ts'
 import { readQuestions } from '../../../request/questions/questions.ts'
-import { hasAccepted, RoundState, runOnce } from '../../../request/questions/round-state.ts'
+import { RoundState, runOnce } from '../../../request/questions/round-state.ts'
 import { toResultJson } from '../../../request/questions/step-results.ts'
 import { ClientRefusal, TooManyQuestions } from './client-answers.ts'
 import { toLegacyRequest } from './client-requests.ts'
@@ -181,7 +181,7 @@ export class LiveInputRound implements InputRound {
     for (let asks = 0; asks < MAX_ASKS; asks++) {
       const askedAt = clock.monotonic()
       const response = await this.#request(requester, request)
-      const isTakenOver = !hasAccepted(this.#state.requestState.answers.values()) &&
+      const isTakenOver = !this.#state.hasAccepted &&
         this.#relay?.takeOver(question, response, clock.monotonic() - askedAt) === true
       if (isTakenOver) throw await this.#leave([[key, question]])
       const answer: Answer | undefined = await question.read(response)

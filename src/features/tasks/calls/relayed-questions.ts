@@ -10,7 +10,6 @@ import type { RequestContext } from '../../../request/pipeline/request-context.t
 import { Forms } from '../../../request/questions/form.ts'
 import type { InputRound } from '../../../request/questions/input-round.ts'
 import { readQuestions } from '../../../request/questions/questions.ts'
-import { hasAccepted } from '../../../request/questions/round-state.ts'
 import type { CallQuestion } from './texts.ts'
 import type { Responses } from '../machine/questions.ts'
 import { openQuestions, type TaskRecord } from '../records/record.ts'
@@ -48,7 +47,12 @@ export function mayTakeOver (
   { tool, client, answers }: Pick<TaskRecord, 'tool' | 'client' | 'answers'>
 ): boolean {
   return snapshot.server.continuesCalls && view.tool(tool)?.task?.relaysQuestions === true &&
-    client.isUnattended !== true && !hasAccepted(Object.values(answers))
+    client.isUnattended !== true && !Object.values(answers).some(isAccepted)
+}
+
+function isAccepted (json: string): boolean {
+  const answer: unknown = JSON.parse(json)
+  return isObject(answer) && answer.action === 'accept'
 }
 
 /** @param round that of the request, which knows what its revision can ask. */
