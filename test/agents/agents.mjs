@@ -1,7 +1,10 @@
-// The agents that start without an account: their packages, and how each is pointed at a model and a service.
+// The agents that start without an account: their packages, the tool that is their shell, and how each is
+// pointed at a model and a service.
 
 const PROMPT = 'Call the tools of the server trivet, one after another.'
 const SERVER = 'trivet'
+
+const bashOf = (tool) => ({ tool, toArgs: (command) => ({ command, description: 'Sends a file' }) })
 
 /**
  * `files` are written to the home of the run, which is also the folder that the agent works in.
@@ -13,27 +16,33 @@ const SERVER = 'trivet'
  * @property {object} [env]
  * @property {Record<string, object | string>} [files]
  *
- * @type {Record<string, { package: string, start (place: Place): Start }>}
+ * @typedef {{ tool: string, toArgs (command: string): object }} Shell
+ *
+ * The agent may name tools only, until its model searches for them. `call` is the tool that calls those.
+ * @typedef {{ tool: string, call?: string }} Search
+ * @type {Record<string, { package: string, shell: Shell, search?: Search, start (place: Place): Start }>}
  */
 export const AGENTS = {
   claude: {
     package: '@anthropic-ai/claude-code@2.1.332',
+    shell: bashOf('Bash'),
+    search: { tool: 'ToolSearch' },
     start: ({ home, model, service }) => ({
       command: [
         'claude', '-p', PROMPT, '--mcp-config', `${home}/mcp.json`, '--strict-mcp-config',
-        '--allowedTools', `mcp__${SERVER}`
+        '--allowedTools', `mcp__${SERVER} Bash`
       ],
       env: {
         ANTHROPIC_BASE_URL: model,
         ANTHROPIC_API_KEY: 'none',
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        ENABLE_TOOL_SEARCH: 'false'
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1'
       },
       files: { 'mcp.json': { mcpServers: { [SERVER]: { type: 'http', url: service } } } }
     })
   },
   codex: {
     package: '@openai/codex@0.171',
+    shell: { tool: 'exec_command', toArgs: (cmd) => ({ cmd }) },
     start: ({ home, model, service }) => ({
       command: [
         'codex', 'exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', PROMPT
@@ -55,6 +64,7 @@ url = "${service}"
   },
   gemini: {
     package: '@google/gemini-cli@0.61',
+    shell: bashOf('run_shell_command'),
     start: ({ model, service }) => ({
       command: ['gemini', '-p', PROMPT, '--yolo', '--skip-trust'],
       env: { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: model, GEMINI_MODEL: 'gemini-2.5-flash' },
@@ -69,6 +79,7 @@ url = "${service}"
   },
   opencode: {
     package: 'opencode-ai@1.18.33',
+    shell: bashOf('bash'),
     start: ({ model, service }) => ({
       command: ['opencode', 'run', '--auto', '-m', 'scripted/scripted', PROMPT],
       files: {
@@ -88,6 +99,8 @@ url = "${service}"
   },
   qwen: {
     package: '@qwen-code/qwen-code@0.24.4',
+    shell: bashOf('run_shell_command'),
+    search: { tool: 'tool_search', call: 'tool_call' },
     start: ({ model, service }) => ({
       command: [
         'qwen', '-p', PROMPT, '--yolo', '--auth-type', 'openai', '--openai-api-key', 'none',
@@ -103,6 +116,7 @@ url = "${service}"
   },
   continue: {
     package: '@continuedev/cli@1.5.47',
+    shell: bashOf('Bash'),
     start: ({ home, model, service }) => ({
       command: ['cn', '-p', '--auto', '--config', `${home}/config.yaml`, PROMPT],
       env: { CONTINUE_TELEMETRY_ENABLED: '0' },
@@ -127,6 +141,7 @@ url = "${service}"
   },
   cline: {
     package: 'cline@3.0.65',
+    shell: { tool: 'run_commands', toArgs: (command) => ({ commands: [command] }) },
     start: ({ model, service }) => ({
       before: [
         'cline', 'auth', '--provider', 'openai', '--apikey', 'none', '--modelid', 'scripted', '--baseurl',
@@ -142,6 +157,7 @@ url = "${service}"
   },
   copilot: {
     package: '@github/copilot@1.0.102',
+    shell: bashOf('bash'),
     start: ({ model, service }) => ({
       command: ['copilot', '-p', PROMPT, '--allow-all-tools'],
       env: {

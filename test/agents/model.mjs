@@ -10,12 +10,15 @@ const LEAST_TOOLS = 5
 const LEAST_ALIKE = 15
 
 /**
- * @param {Array<{ tool: string, args: object }>} script
+ * @param {import('./steps.mjs').Step[]} steps
+ * @param {(typeof import('./agents.mjs').AGENTS)[string]} agent
  * @param {{ verbose: boolean }} options
  */
-export async function startModel (script, { verbose }) {
+export async function startModel (steps, agent, { verbose }) {
   /** @type {import('./dialects.mjs').ModelRequest | undefined} */
   let latest
+  let latestText = ''
+  const script = createScript(steps, agent)
   const server = createServer(async (request, response) => {
     let text = ''
     for await (const chunk of request) text += chunk
@@ -26,8 +29,8 @@ export async function startModel (script, { verbose }) {
     const body = JSON.parse(text)
     const asked = dialect.read(body)
     const isConversation = asked.tools.length >= LEAST_TOOLS
-    if (isConversation) latest = asked
-    const answer = isConversation ? nextStep(script, asked) : { text: 'A title' }
+    if (isConversation) [latest, latestText] = [asked, text]
+    const answer = isConversation ? script.answer(asked) : { text: 'A title' }
     const isStream = body.stream === true || url.pathname.includes('stream')
     if (!isStream) return sendWhole(response, dialect, answer)
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -42,6 +45,9 @@ export async function startModel (script, { verbose }) {
     url: `http://127.0.0.1:${server.address().port}`,
     /** What the model was sent last. */
     get latest () { return latest },
+    get latestText () { return latestText },
+    /** What the model read of each step. */
+    get results () { return script.toResults(latest?.results ?? []) },
     stop () {
       server.closeAllConnections()
       server.close()
@@ -49,16 +55,55 @@ export async function startModel (script, { verbose }) {
   }
 }
 
-/** Names are compared as agents write them: with a prefix, other signs, and cut. */
-function nextStep (script, { tools, results }) {
-  const step = script[results.length]
-  if (step === undefined) return { text: 'All done.' }
-  // Some agents name their tools only when the model searches for them.
-  const { namespace, name } = findTool(step.tool, tools) ?? { name: `mcp__trivet__${step.tool}` }
-  return { call: { id: `call_${results.length}`, namespace, name, args: step.args } }
+/**
+ * Agents repeat what was asked, so a call is decided once for each number of results.
+ * @param {import('./steps.mjs').Step[]} steps
+ */
+function createScript (steps, { shell, search }) {
+  /** @type {Array<{ step?: import('./steps.mjs').Step, call: object }>} */
+  const calls = []
+  const isCalled = (step) => calls.some((call) => call?.step === step)
+  const toResults = (results) => steps.map((step) => (
+    // Some agents pass on JSON.
+    results[calls.findIndex((call) => call?.step === step)]?.replaceAll('\\"', '"').replaceAll('\\n', '\n')
+  ))
+
+  const decide = ({ tools, results, instructions }) => {
+    const before = toResults(results).filter((result) => result !== undefined).reverse()
+    const step = steps.find((step) => !isCalled(step) && toArgs(step, before, shell) !== undefined)
+    if (step === undefined) return undefined
+    const args = toArgs(step, before, shell)
+    const own = step.isOwn ? shell.tool : step.tool
+    const { namespace, name } = findTool(own, tools) ?? {}
+    if (name !== undefined) return { step, call: { namespace, name, args } }
+    const words = instructions.match(/[\w.-]+/g).map((word) => ({ name: word }))
+    const hidden = findTool(own, words)?.name ?? own
+    const isSearched = search === undefined || (calls.length > 0 && calls.at(-1).step === undefined)
+    if (!isSearched) return { call: { name: search.tool, args: { query: `select:${hidden}` } } }
+    if (search?.call === undefined) return { step, call: { name: hidden, args } }
+    return { step, call: { name: search.call, args: { name: hidden, arguments: args } } }
+  }
+
+  return {
+    toResults,
+    answer (asked) {
+      const index = asked.results.length
+      calls[index] ??= decide(asked)
+      if (calls[index] === undefined) return { text: 'All done.' }
+      return { call: { id: `call_${index}`, ...calls[index].call } }
+    }
+  }
 }
 
-/** Finds the tool that an agent has made of one of the service. */
+function toArgs ({ args, isOwn }, before, shell) {
+  const value = typeof args === 'function' ? args(before) : args
+  return isOwn && value !== undefined ? shell.toArgs(value) : value
+}
+
+/**
+ * Finds the tool that an agent has made of one of the service. Names are compared as agents write them: with
+ * a prefix, other signs, and cut.
+ */
 export function findTool (own, tools) {
   const plain = toPlain(own)
   return tools.find(({ name }) => toPlain(name).endsWith(plain)) ??

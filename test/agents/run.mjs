@@ -17,7 +17,7 @@ import { STEPS } from './steps.mjs'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CATALOG = fileURLToPath(new URL('catalog', import.meta.url))
-const RUN_MS = 180_000
+const RUN_MS = 120_000
 const MOST_SHOWN = 300
 
 const { values: options } = parseArgs({
@@ -31,19 +31,25 @@ const { values: options } = parseArgs({
 })
 
 const place = await mkdtemp(join(tmpdir(), 'trivet-agents-run-'))
-const service = await startService()
-try {
-  for (const name of options.agents.split(',')) await measure(name)
-} finally {
-  service.kill('SIGTERM')
+console.log(`Requests are kept in ${place}.`)
+for (const name of options.agents.split(',')) {
+  // Callers without a token share what one caller may have.
+  const service = await startService()
+  try {
+    await measure(name, service)
+  } finally {
+    service.kill('SIGTERM')
+    await once(service, 'close')
+  }
 }
 
-async function measure (name) {
-  const bin = await install(name, AGENTS[name].package)
-  const model = await startModel(STEPS, options)
+async function measure (name, service) {
+  const agent = AGENTS[name]
+  const bin = await install(name, agent.package)
+  const model = await startModel(STEPS, agent, options)
   const home = join(place, name)
   await mkdir(home, { recursive: true })
-  const start = AGENTS[name].start({ home, model: model.url, service: service.url })
+  const start = agent.start({ home, model: model.url, service: service.url })
   const { before, command, env, files = {} } = start
   for (const [file, content] of Object.entries(files)) {
     await mkdir(dirname(join(home, file)), { recursive: true })
@@ -53,7 +59,8 @@ async function measure (name) {
   const startedAt = performance.now()
   const isEnded = await runAgent(bin, home, command, env)
   model.stop()
-  print(name, model.latest, isEnded ? (performance.now() - startedAt) / 1000 : undefined)
+  await writeFile(join(place, `${name}.json`), model.latestText)
+  print(name, model, isEnded ? (performance.now() - startedAt) / 1000 : undefined)
 }
 
 /** Resolves to whether the program has ended by itself. */
@@ -73,21 +80,28 @@ async function runAgent (bin, home, [program, ...args], env) {
   return isEnded
 }
 
-function print (name, latest, seconds) {
+function print (name, { latest, latestText, results }, seconds) {
   const duration = seconds === undefined ? 'did not end' : `${seconds.toFixed(0)} s`
   console.log(`\n## ${AGENTS[name].package}: ${duration}`)
   if (latest === undefined) return console.log('sent the model no tools')
-  const { tools, results, instructions } = latest
-  console.log(`- tools: ${tools.length}, ${JSON.stringify(tools).length} characters`)
-  console.log(`- instructions: ${/periwinkle/.test(instructions) ? 'shown' : 'not shown'}`)
+  console.log(`- tools: ${latest.tools.length}, ${JSON.stringify(latest.tools).length} characters`)
+  console.log(`- instructions: ${countCharacters('i', latestText)} of 3000 characters`)
+  console.log(`- description: ${countCharacters('d', latestText)} of 3000 characters`)
+  const isText = results.some((result) => result?.includes('iVBOR'))
+  const isShown = /"(?:type":\s*"(?:image|image_url|input_image)|inlineData)"/.test(latestText)
+  console.log(`- pictures: ${isShown ? 'shown' : isText ? 'as base64 text' : 'not shown'}`)
   for (const [index, { title, tool, expected }] of STEPS.entries()) {
-    // Some agents pass on JSON.
-    const result = results[index]?.replaceAll('\\"', '"')
+    const result = results[index]
     const verdict = expected.test(result ?? '') ? 'as meant' : 'not as meant'
-    const beginning = result?.slice(0, MOST_SHOWN).replaceAll(/\s+/g, ' ')
-    console.log(`- ${title}: ${verdict}: ${beginning}`)
-    if (options.verbose) console.log(`  ${JSON.stringify(findTool(tool, tools))}`)
+    console.log(`- ${title}: ${verdict}: ${result?.slice(0, MOST_SHOWN).replaceAll(/\s+/g, ' ')}`)
+    if (options.verbose && tool) console.log(`  ${JSON.stringify(findTool(tool, latest.tools))}`)
   }
+}
+
+/** Counts how much of a text the model was sent: its words, such as d0012, have six characters each. */
+function countCharacters (letter, text) {
+  const words = text.match(new RegExp(`\\b${letter}\\d{4}\\b`, 'g')) ?? []
+  return 6 * new Set(words).size
 }
 
 async function install (name, spec) {
@@ -104,6 +118,8 @@ async function install (name, spec) {
 async function startService () {
   const catalog = join(place, 'catalog')
   await cp(CATALOG, catalog, { recursive: true })
+  const words = Array.from({ length: 500 }, (_, index) => `i${String(index).padStart(4, '0')}`)
+  await writeFile(join(catalog, 'server.yaml'), `name: agents\ninstructions: ${words.join(' ')}.\n`)
   for (let index = 0; index < Number(options.tools); index++) {
     await writeFile(join(catalog, 'tools', `more_${index}.js`), `import { defineTool } from 'trivet'
 export default defineTool({
