@@ -4,19 +4,16 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { AGENTS } from './agents.mjs'
 import { findTool, startModel } from './model.mjs'
+import { install, ROOT, startService } from './service.mjs'
 import { STEPS } from './steps.mjs'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const CATALOG = fileURLToPath(new URL('catalog', import.meta.url))
 const RUN_MS = 120_000
 const MOST_SHOWN = 300
 
@@ -34,7 +31,9 @@ const place = await mkdtemp(join(tmpdir(), 'trivet-agents-run-'))
 console.log(`Requests are kept in ${place}.`)
 for (const name of options.agents.split(',')) {
   // Callers without a token share what one caller may have.
-  const service = await startService()
+  const service = await startService({
+    place, build: resolve(options.build), tools: Number(options.tools), verbose: options.verbose
+  })
   try {
     await measure(name, service)
   } finally {
@@ -45,7 +44,7 @@ for (const name of options.agents.split(',')) {
 
 async function measure (name, service) {
   const agent = AGENTS[name]
-  const bin = await install(name, agent.package)
+  const bin = join(await install(join(options.install, name), [agent.package]), '.bin')
   const model = await startModel(STEPS, agent, options)
   const home = join(place, name)
   await mkdir(home, { recursive: true })
@@ -102,52 +101,4 @@ function print (name, { latest, latestText, results }, seconds) {
 function countCharacters (letter, text) {
   const words = text.match(new RegExp(`\\b${letter}\\d{4}\\b`, 'g')) ?? []
   return 6 * new Set(words).size
-}
-
-async function install (name, spec) {
-  const folder = join(options.install, name)
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'package.json'), '{}')
-  const args = ['install', '--no-audit', '--no-fund', '--silent', spec]
-  const npm = spawn('npm', args, { cwd: folder, stdio: 'inherit' })
-  const [code] = await once(npm, 'close')
-  if (code !== 0) throw new Error(`npm cannot install ${spec}`)
-  return join(folder, 'node_modules', '.bin')
-}
-
-async function startService () {
-  const catalog = join(place, 'catalog')
-  await cp(CATALOG, catalog, { recursive: true })
-  const words = Array.from({ length: 500 }, (_, index) => `i${String(index).padStart(4, '0')}`)
-  await writeFile(join(catalog, 'server.yaml'), `name: agents\ninstructions: ${words.join(' ')}.\n`)
-  for (let index = 0; index < Number(options.tools); index++) {
-    await writeFile(join(catalog, 'tools', `more_${index}.js`), `import { defineTool } from 'trivet'
-export default defineTool({
-  name: 'more_${index}', description: 'Does more of number ${index}.', run: () => 'more'
-})
-`)
-  }
-  const port = await findPort()
-  const child = spawn(process.execPath, [join(resolve(options.build), 'dist', 'main.js')], {
-    cwd: place,
-    env: {
-      PATH: process.env.PATH, TRIVET_CATALOG: catalog, PORT: String(port), TRIVET_STATE_URL: 'memory:'
-    },
-    stdio: ['ignore', options.verbose ? 'inherit' : 'ignore', 'inherit']
-  })
-  const url = `http://127.0.0.1:${port}`
-  while (!await fetch(`${url}/readyz`).then(({ ok }) => ok, () => false)) {
-    if (child.exitCode !== null) throw new Error('the service ended before it was ready')
-    await pause(100)
-  }
-  return Object.assign(child, { url: `${url}/mcp` })
-}
-
-async function findPort () {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
 }
