@@ -20,8 +20,7 @@ export type HabitSubject =
 export interface HostHabit {
   /** What it is about. Absent if `check` cannot tell what it concerns. */
   readonly subject?: HabitSubject
-  /** `most`, if it is not known which do so. */
-  readonly hosts: readonly HostName[] | 'all' | 'most'
+  readonly hosts: readonly HostName[] | 'all'
   readonly habit: string
   /** The most characters that a host takes. */
   readonly limit?: number
@@ -30,10 +29,10 @@ export interface HostHabit {
 }
 
 export const DRIVEN = 'driven, November 2026'
-const CLAUDE_CODE: Pick<HostHabit, 'hosts' | 'limit' | 'seen'> = {
-  hosts: ['Claude Code'], limit: 2048, seen: 'read in anthropics/claude-code#87650 (2.1.234), August 2026'
+const CLAUDE_CODE: Pick<HostHabit, 'hosts' | 'seen'> = {
+  hosts: ['Claude Code'], seen: 'driven; 2.1.234 cut at 2048 (anthropics/claude-code#87650); November 2026'
 }
-const COPILOT = 'read in higebu/3gpp-mcp#238, September 2026'
+const COPILOT = 'driven; the refusal was read in higebu/3gpp-mcp#238; November 2026'
 
 /** The bounds that Codex drops are named one by one. */
 export const DROPPED_KEYWORDS: readonly string[] = [
@@ -41,13 +40,14 @@ export const DROPPED_KEYWORDS: readonly string[] = [
   'maxLength', 'minItems', 'maxItems'
 ]
 
-const SHORT_NAMES: readonly HostName[] = ['Gemini', 'Cline', 'Copilot CLI']
+const PLAIN_NAMES: readonly HostName[] = ['Claude Code', 'Codex', 'opencode', 'Qwen', 'Cline', 'Copilot CLI']
+const SHORT_NAMES: readonly HostName[] = ['Gemini', 'Qwen', 'Cline', 'Copilot CLI']
 const NO_INSTRUCTIONS: readonly HostName[] = ['Continue', 'Cline', 'Copilot CLI']
 const NO_ELICITATION: readonly HostName[] = ['Gemini', 'opencode', 'Qwen', 'Continue', 'Cline']
-const ANY_MODEL = 'with some models a description of more than 1024 characters loses all tools'
+const SOME_MODELS = 'some models refuse all tools for a description of more than 1024 characters'
 
 export const HOST_HABITS: readonly HostHabit[] = [
-  { subject: 'dots', hosts: 'most', habit: 'dots in names are rewritten' },
+  { subject: 'dots', hosts: PLAIN_NAMES, habit: 'dots in names are rewritten' },
   { subject: 'name', hosts: SHORT_NAMES, habit: 'names have 63 or 64 characters at most', limit: 63 },
   { subject: 'keywords', hosts: ['Codex'], habit: 'prefixItems, format and bounds are dropped' },
   { subject: 'references', hosts: ['Continue'], habit: '$defs are dropped, and $ref leads nowhere' },
@@ -56,20 +56,26 @@ export const HOST_HABITS: readonly HostHabit[] = [
   { subject: 'union', hosts: ['Copilot CLI'], habit: 'the members of a choice at the top have no types' },
   { subject: 'union', hosts: ['opencode'], habit: 'no arguments meet what a choice at the top becomes' },
   { hosts: ['Codex', 'Gemini', 'Qwen', 'Cline'], habit: 'a choice at the top is passed on' },
-  { subject: 'description', ...CLAUDE_CODE, habit: 'descriptions are cut after 2048 characters' },
-  { subject: 'description', hosts: ['Copilot CLI'], habit: ANY_MODEL, limit: 1024, seen: COPILOT },
+  { subject: 'description', ...CLAUDE_CODE, limit: 16_384, habit: 'descriptions end at 16384 characters' },
+  { subject: 'description', hosts: ['Copilot CLI'], habit: SOME_MODELS, limit: 1024, seen: COPILOT },
+  { hosts: ['Qwen'], habit: 'the model reads 160 characters of a description until it searches' },
   { hosts: 'all', habit: 'the model gets no titles, annotations and output schemas' },
   { subject: 'link', hosts: ['opencode', 'Copilot CLI'], habit: 'resource links are dropped' },
   { hosts: ['Cline'], habit: 'the model gets structured content twice' },
+  { hosts: ['Claude Code', 'Codex'], habit: 'texts beside structured content are dropped' },
+  { hosts: ['Codex'], habit: 'pictures beside structured content are dropped' },
+  { hosts: ['Gemini', 'opencode', 'Continue'], habit: 'the model gets structured content only as a text' },
+  { hosts: ['Continue', 'Cline'], habit: 'the model gets pictures as base64 text' },
   { subject: 'instructions', hosts: NO_INSTRUCTIONS, habit: 'the model gets no instructions' },
-  { subject: 'instructions', ...CLAUDE_CODE, habit: 'instructions are cut after 2048 characters' },
+  { subject: 'instructions', ...CLAUDE_CODE, limit: 4096, habit: 'instructions end at 4096 characters' },
   { hosts: ['Codex'], habit: 'the model gets a backtrace for error -32602' },
   { hosts: NO_ELICITATION, habit: 'there is no elicitation' },
   {
     hosts: ['Claude Code', 'Codex', 'Copilot CLI'], habit: 'without a person, questions end within 20 ms'
   },
   { hosts: ['Copilot CLI'], habit: 'a question with a link needs elicitationId' },
-  { hosts: ['Claude Code'], habit: 'the tools of a long list, and continue_call, are deferred' },
+  { hosts: ['Copilot CLI'], habit: 'without a person, a question to its model never ends' },
+  { hosts: ['Claude Code', 'Qwen'], habit: 'the model searches for tools, continue_call among them' },
   { hosts: ['Gemini', 'Continue'], habit: 'no cancel is sent' },
   { hosts: ['Gemini', 'Qwen'], habit: 'the host refuses wrong arguments itself, and repairs some' }
 ]

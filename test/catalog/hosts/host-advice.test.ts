@@ -28,9 +28,10 @@ t.test('names that hosts rewrite or cut, and the tools that then have the same n
     'tools/4.ts': toolModule(`${start}2`),
     'tools/5.ts': toolModule('y'.repeat(47))
   }
-  const short = 'in Gemini, Cline, Copilot CLI: names have 63 or 64 characters at most'
+  const short = 'in Gemini, Qwen, Cline, Copilot CLI: names have 63 or 64 characters at most'
   t.strictSame(await hostAdviceOf(files, '--hosts'), [
-    'tools/1.ts: a.b in most hosts: dots in names are rewritten (here a_b, the same as a_b)',
+    'tools/1.ts: a.b in Claude Code, Codex, opencode, Qwen, Cline, Copilot CLI: dots in names are ' +
+      'rewritten (here a_b, the same as a_b)',
     `tools/3.ts: ${start}1 ${short} (here 48 characters, the same as ${start}2)`,
     `tools/4.ts: ${start}2 ${short} (here 48 characters, the same as ${start}1)`
   ])
@@ -68,19 +69,19 @@ t.test('texts beyond limits, links, and instructions', async (t) => {
   )
   const content = "content: [{ type: 'resource_link', uri: 'file:///a', name: 'a' }]"
   const files = {
-    'server.yaml': `instructions: ${'i'.repeat(2049)}`,
-    'tools/a.ts': module('a', describe(2049)),
+    'server.yaml': `instructions: ${'i'.repeat(4097)}`,
+    'tools/a.ts': module('a', describe(16_385)),
     'tools/b.ts': module('b', describe(1024)),
     'tools/c.ts': module('c', describe(5), `() => toolResult({ ${content}, links: "blocks" })`),
     'tools/d.ts': module('d', describe(5), `() => ({ ${content} })`)
   }
   t.strictSame(await hostAdviceOf(files, '--hosts'), [
-    'tools/a.ts: a in Claude Code: descriptions are cut after 2048 characters (here 2049 characters)',
-    'tools/a.ts: a in Copilot CLI: with some models a description of more than 1024 characters loses ' +
-      'all tools (here 2049 characters)',
+    'tools/a.ts: a in Claude Code: descriptions end at 16384 characters (here 16385 characters)',
+    'tools/a.ts: a in Copilot CLI: some models refuse all tools for a description of more than 1024 ' +
+      'characters (here 16385 characters)',
     "tools/c.ts: c in opencode, Copilot CLI: resource links are dropped (here links: 'blocks')",
     'server.yaml: in Continue, Cline, Copilot CLI: the model gets no instructions',
-    'server.yaml: in Claude Code: instructions are cut after 2048 characters'
+    'server.yaml: in Claude Code: instructions end at 4096 characters'
   ])
   t.strictSame(await hostAdviceOf(files), [], 'only with --hosts')
   t.strictSame(await hostAdviceOf(files, '--hosts', '--ignore', 'hosts'), [])
