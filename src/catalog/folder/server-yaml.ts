@@ -7,10 +7,10 @@ import { parse } from 'yaml'
 import { readPlainFile } from '../../base/file-system.ts'
 import { codeOf } from '../../base/words.ts'
 import type { CacheScope } from '../../platform/protocol/primitives.ts'
-import { createSettingsReader } from '../../platform/schema/settings-reader.ts'
 import { Type, type Static } from '../../platform/schema/type.ts'
 import type { ServerSettings } from '../compiled/contents.ts'
 import { argumentsMode, callLimits, icon, scopeToken } from '../compiled/definitions/definition-shapes.ts'
+import { createSettingsReader } from './settings-reader.ts'
 
 const closed = { additionalProperties: false }
 const optional = Type.Optional

@@ -2,9 +2,9 @@
 
 import { quote } from '../../../base/words.ts'
 import { isSource, type AppResourceMeta } from '../../../platform/protocol/apps.ts'
-import { createSettingsCheck } from '../../../platform/schema/settings-reader.ts'
 import type { Static } from '../../../platform/schema/type.ts'
 import { appSettings } from '../../compiled/definitions/definition-shapes.ts'
+import { createSettingsCheck } from '../settings-reader.ts'
 import { columnOf, placeOf, ruleOf } from '../error-problem.ts'
 import { parsePlacedYaml } from '../yaml.ts'
 import type { ReportApp } from './app-files.ts'

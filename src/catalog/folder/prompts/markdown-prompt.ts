@@ -9,10 +9,10 @@ import {
 } from '../../../platform/author/define-prompt.ts'
 import { ToolError } from '../../../platform/author/tool-error.ts'
 import type { PromptMessage } from '../../../platform/protocol/content.ts'
-import { createSettingsReader, deleteForeignKeys } from '../../../platform/schema/settings-reader.ts'
 import { Type, type Static } from '../../../platform/schema/type.ts'
 import { icon, meta } from '../../compiled/definitions/definition-shapes.ts'
 import type { ReportProblem } from '../../compiled/problem.ts'
+import { createSettingsReader, deleteForeignKeys } from '../settings-reader.ts'
 import { FILES_FOLDER, readTarget, toContentBlock, type EmbeddableFile } from '../files/embedded-files.ts'
 import { splitFrontMatter } from '../yaml.ts'
 import {

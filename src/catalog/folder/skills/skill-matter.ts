@@ -5,10 +5,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { WhenMissing } from '../../../platform/author/common-options.ts'
 import { quote } from '../../../base/words.ts'
 import { RESERVED_METADATA_PREFIX, type Skill } from '../../../platform/protocol/skills.ts'
-import { createSettingsReader } from '../../../platform/schema/settings-reader.ts'
 import { Type, type Static } from '../../../platform/schema/type.ts'
 import { SCOPE_LIST } from '../../compiled/definitions/definition-shapes.ts'
 import type { ReportProblem } from '../../compiled/problem.ts'
+import { createSettingsReader } from '../settings-reader.ts'
 import { splitFrontMatter } from '../yaml.ts'
 
 const optional = Type.Optional

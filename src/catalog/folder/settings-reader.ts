@@ -1,26 +1,19 @@
 // Reads settings that authors write. A misspelt setting is reported with the settings that it may mean.
 
 import { createNearestNames } from '../../base/nearest-names.ts'
-import { isObject } from '../protocol/json-rpc.ts'
-import { checkOf } from './reader.ts'
-import type { Static, FormatSchema } from './type.ts'
+import { isObject } from '../../platform/protocol/json-rpc.ts'
+import { checkOf, createReader } from '../../platform/schema/reader.ts'
+import type { Static, FormatSchema } from '../../platform/schema/type.ts'
 
 /** How the check reports a member that a closed schema does not have. */
 const NOT_KNOWN = ': is not known here; '
 
 /** The reader returns a value of the schema's type. It throws a SyntaxError that has all problems. */
-export function createSettingsReader<T extends FormatSchema> (
-  schema: T, subject = ''
-): (value: unknown) => Static<T> {
+export function createSettingsReader<T extends FormatSchema> (schema: T, subject = '') {
   const findProblems = createSettingsCheck(schema)
-  function assertAccepted (value: unknown): asserts value is Static<T> {
-    const wrong = findProblems(value)
-    if (wrong.length > 0) throw new SyntaxError(`${subject}${wrong.join('; ')}`)
-  }
-  return (value) => {
-    assertAccepted(value)
-    return value
-  }
+  return (value: unknown): Static<T> => createReader(
+    schema, () => new SyntaxError(`${subject}${findProblems(value).join('; ')}`)
+  )(value)
 }
 
 /** Finds all problems of a value. Each begins with the path of the setting, if it is about one. */
