@@ -8,7 +8,7 @@ import { createRotation } from './rotation.ts'
 const SLICE = 262_144
 
 /** Whether a text has more than one slice. */
-export function isLarge ({ length }: string | Uint8Array): boolean {
+export function isLarge ({ length }: { readonly length: number }): boolean {
   return length > SLICE
 }
 

@@ -1,11 +1,12 @@
 // Cuts a result that is too large, between rows of its structured content, or between lines or sentences of
-// its longest text.
+// its texts.
 
 import { requestsTurn } from '../../base/large-text.ts'
 import { toWellFormedJson } from '../../base/text.ts'
 import { quote } from '../../base/words.ts'
 import { toSafeJson } from '../../catalog/compiled/results/safe-text.ts'
 import type { CallToolResult } from '../../platform/author/tool-result.ts'
+import type { ContentBlock } from '../../platform/protocol/content.ts'
 import { isObject } from '../../platform/protocol/json-rpc.ts'
 import type { JsonSchemaCheck } from '../../platform/schema/json-schema.ts'
 import { cutAtLine } from './cut-text.ts'
@@ -23,6 +24,8 @@ export interface Cut {
 export const NOTICE_BYTES = 600
 /** The most characters of a name in a notice. Each may take 7 bytes. */
 const MAX_NAME = 20
+/** How many rows are written in one turn of the event loop. */
+const SLICE = 20_000
 /** The member of structured content that has the notice. */
 const NOTICE = 'notice'
 
@@ -38,16 +41,16 @@ export async function cutResult (
 ): Promise<Cut | undefined> {
   const result: CallToolResult = JSON.parse(json)
   const { structuredContent, ...texts } = result
-  if (structuredContent === undefined) return cutText(result, maxBytes)
+  if (structuredContent === undefined) return cutTexts(result, maxBytes)
   await requestsTurn()
-  const copy = findCopy(result)
-  const cut = await cutRows(result, copy, maxBytes, check) ?? cutText(result, maxBytes)
-  if (cut !== undefined) return cut
   const text = toText(structuredContent)
+  const copy = findCopy(result, text)
+  const cut = await cutRows(result, copy, maxBytes, check) ?? cutTexts(result, maxBytes)
+  if (cut !== undefined) return cut
   const content = copy === -1 ? [...texts.content, { type: 'text' as const, text }] : texts.content
   return check === undefined || result.isError === true
-    ? cutText({ ...texts, content }, maxBytes)
-    : cutText({ ...texts, content, isError: true }, maxBytes, 'This is no error. ')
+    ? cutTexts({ ...texts, content }, maxBytes)
+    : cutTexts({ ...texts, content, isError: true }, maxBytes, 'This is no error. ')
 }
 
 /** @param copy the index of the text that has the structured content too, or -1. */
@@ -57,7 +60,10 @@ async function cutRows (
   const { structuredContent: value } = result
   if (!isObject(value) || NOTICE in value) return undefined
   await requestsTurn()
-  const [rows] = findRows(value).sort((left, right) => right.length - left.length)
+  const tables = findRows(value)
+  const lengthOf = (items: unknown) => tables.length === 1 ? 0 : JSON.stringify(items).length
+  const [rows] = tables.map((table) => ({ ...table, length: lengthOf(table.items) }))
+    .sort((left, right) => right.length - left.length)
   if (rows === undefined) return undefined
   const { items, name } = rows
   const all = items.splice(0)
@@ -65,8 +71,11 @@ async function cutRows (
     ...withText(result, copy, toText(value)), structuredContent: { ...value, [NOTICE]: notice }
   }, notice)
   let bytes = Buffer.byteLength(write('')) + 2 * NOTICE_BYTES
-  const lines = all.map((item) => JSON.stringify(item))
-  await requestsTurn()
+  const lines: string[] = []
+  while (lines.length < all.length) {
+    await requestsTurn()
+    for (const item of all.slice(lines.length, lines.length + SLICE)) lines.push(JSON.stringify(item))
+  }
   const end = lines.findIndex((line) => {
     bytes += Buffer.byteLength(line) + 1
     if (copy !== -1) bytes += Buffer.byteLength(JSON.stringify(toSafeJson(line))) - 1
@@ -82,39 +91,54 @@ async function cutRows (
 }
 
 /** Lists the outer arrays that have two items or more. */
-function findRows (value: object, name = ''): Array<{ items: unknown[], name: string, length: number }> {
-  if (Array.isArray(value) && value.length > 1) {
-    return [{ items: value, name, length: JSON.stringify(value).length }]
-  }
+function findRows (value: object, name = ''): Array<{ items: unknown[], name: string }> {
+  if (Array.isArray(value) && value.length > 1) return [{ items: value, name }]
   return Object.entries(value).flatMap(([key, member]) => (
     typeof member === 'object' && member !== null ? findRows(member, Array.isArray(value) ? name : key) : []
   ))
 }
 
-function cutText (result: CallToolResult, maxBytes: number, intro = ''): Cut | undefined {
-  const lengths = result.content.map((block) => block.type === 'text' ? block.text.length : 0)
-  const index = lengths.indexOf(Math.max(...lengths))
-  const block = result.content[index]
-  if (block?.type !== 'text') return undefined
-  const text = block.text.toWellFormed()
-  const write = (part: string, notice: string) => toJson(withText(result, index, part), notice)
-  const head = cutAtLine(text, maxBytes - NOTICE_BYTES - Buffer.byteLength(write('', '')))
-  if (head === '') return undefined
+/** Cuts the longest text if the others fit beside it. Otherwise texts at the end are left out too. */
+function cutTexts (result: CallToolResult, maxBytes: number, intro = ''): Cut | undefined {
+  const { content } = result
+  const lengthOf = (block: ContentBlock) => block.type === 'text' ? block.text.length : -1
+  const longest = Math.max(...content.map(lengthOf))
+  const roomBeside = (isOther: (block: ContentBlock) => boolean) => (
+    maxBytes - NOTICE_BYTES - Buffer.byteLength(toJson({ ...result, content: content.filter(isOther) }, ''))
+  )
+  const isShorter = (block: ContentBlock) => lengthOf(block) < longest
+  const isNoText = ({ type }: ContentBlock) => type !== 'text'
+  const isFixed = roomBeside(isShorter) > NOTICE_BYTES ? isShorter : isNoText
+  let room = roomBeside(isFixed)
+  let [characters, all] = [0, 0]
+  const remainder: string[] = []
+  const blocks = content.flatMap((block) => {
+    if (isFixed(block) || block.type !== 'text') return [block]
+    const text = block.text.toWellFormed()
+    room -= Buffer.byteLength(JSON.stringify({ ...block, text: '' })) + 1
+    const head = remainder.length > 0 ? '' : cutAtLine(text, room)
+    room -= Buffer.byteLength(JSON.stringify(head))
+    if (head !== text) remainder.push(text.slice(head.length))
+    characters += head.length
+    all += text.length
+    return head === '' ? [] : [{ ...block, text: head }]
+  })
+  if (characters === 0) return undefined
   return {
-    remainder: text.slice(head.length),
-    summary: intro + summarize(`${head.length} of ${text.length} characters`),
-    write: (notice) => write(head, notice)
+    remainder: remainder.join('\n'),
+    summary: intro + summarize(`${characters} of ${all} characters`),
+    write: (notice) => toJson({ ...result, content: blocks }, notice)
   }
 }
 
 const summarize = (part: string) => `The result is too large and was cut: it has the first ${part}.`
 
-/** Finds the text that is the JSON of the structured content, in any layout. Returns its index, or -1. */
-function findCopy ({ content, structuredContent }: CallToolResult): number {
-  const json = JSON.stringify(structuredContent)
+/** Finds the text that is this JSON, in any layout. Returns its index, or -1. */
+function findCopy ({ content }: CallToolResult, json: string): number {
   return content.findIndex((block) => {
+    if (block.type !== 'text' || block.text === json) return block.type === 'text'
     try {
-      return block.type === 'text' && JSON.stringify(JSON.parse(block.text)) === json
+      return toText(JSON.parse(block.text)) === json
     } catch {
       return false
     }

@@ -65,14 +65,8 @@ export const LIMITS = {
   },
   upstreamCalls: { things: 'running calls of one upstream', per: 'replica', code: 503 },
   handles: { things: 'handles', per: 'principal', advice: 'Use or delete one that exists.', code: 429 },
-  remainders: {
-    things: 'kept parts of results',
-    per: 'principal',
-    // 32 MiB: each part has 256 KiB at most.
-    max: 128,
-    advice: 'Each is kept for an hour.',
-    code: 429
-  },
+  // Beyond it the oldest remainder gives way.
+  remainderBytes: { things: 'bytes of remainders', per: 'replica', max: 268_435_456, code: 503 },
   firstAnswers: { things: 'kept answers', per: 'principal', max: 1000, code: 429 },
   files: {
     things: 'files', per: 'principal', max: 10_000, advice: 'Room comes back when files expire.', code: 429

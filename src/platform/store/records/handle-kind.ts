@@ -18,6 +18,8 @@ export interface HandleKind {
   readonly maxBytes: number
   /** The tool that creates a handle of this kind. */
   readonly createdBy: string | undefined
+  /** What the model is told of one that does not exist. `It may have expired.` by default. */
+  readonly goneAdvice?: string
   readonly checkValue: Check
   /** Checks a value that was kept. Absent if the schema transforms values: it refuses what it has made. */
   readonly checkKept?: Check | undefined
@@ -31,9 +33,9 @@ export interface HandleKind {
  * The same error for unknown, expired and deleted handles, and for those of other owners: the caller must not
  * learn which it is.
  */
-export function unknownHandle ({ kind, createdBy }: HandleKind, id: unknown): HandleError {
+export function unknownHandle ({ kind, createdBy, goneAdvice }: HandleKind, id: unknown): HandleError {
   const advice = createdBy === undefined
-    ? 'It may have expired.'
+    ? goneAdvice ?? 'It may have expired.'
     : `It may have expired; ${createdBy} makes a new one.`
   return new HandleError(`There is no ${kind} ${quote(String(id), 64)}. ${advice}`)
 }

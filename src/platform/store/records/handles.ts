@@ -20,9 +20,9 @@ import {
 } from './state-store.ts'
 
 interface HandlesOptions {
-  /** The limit of what one principal may have. `handles` by default. */
-  readonly limit?: 'handles' | 'remainders'
-  /** How many live handles one principal may have. The number of the limit by default. */
+  /** What the handles are for. `handles` of tools by default. */
+  readonly purpose?: 'handles' | 'remainders'
+  /** How many live handles one principal may have. */
   readonly maxPerOwner?: number
   readonly now?: () => number
   /** Called for each handle that was created. */
@@ -41,15 +41,16 @@ export type HandleAccess = ReturnType<typeof createHandles>
 
 export function createHandles (
   store: StateStore,
-  { limit: name = 'handles', maxPerOwner, now = clock.now, onCreate = () => {} }: HandlesOptions
+  { purpose = 'handles', maxPerOwner, now = clock.now, onCreate = () => {} }: HandlesOptions
 ) {
-  const limit = new Limit(name, maxPerOwner)
-  const shares = createShares(store, name, limit.shareOf('network'))
+  const limit = new Limit('handles', maxPerOwner)
+  const shares = createShares(store, purpose, limit.shareOf('network'))
   const removals = createRemovals(store)
   /** Orders the updates of one process. Updates of different replicas use compare-and-set. */
   const queue = createKeyedQueue()
   // A store counts all records of an owner together. What the service keeps takes no room of the tools.
-  const toOwner = ({ principal }: Sender) => `${name === 'handles' ? '' : `${name}-`}${ownerOf(principal)}`
+  const prefix = purpose === 'handles' ? '' : `${purpose}-`
+  const toOwner = ({ principal }: Sender) => `${prefix}${ownerOf(principal)}`
 
   async function create (kind: HandleKind, sender: Sender, content: unknown): Promise<NewHandle<unknown>> {
     const id = `${kind.prefix}_${random.name(ID_BYTES)}`

@@ -18,8 +18,8 @@ export type Shares = ReturnType<typeof createShares>
 
 const ONCE = { firstMs: 0, maxMs: 0, forMs: 0 }
 
-/** A record that must exist counts, and may be one too many. */
-const NO_LIMIT = 2_147_483_647
+/** For a record that must exist: it counts, and may be one too many. */
+export const NO_LIMIT = 2_147_483_647
 
 export const EMPTY_VALUE = { bytes: Buffer.alloc(0) }
 
