@@ -14,7 +14,10 @@ export interface InputRound {
   ask<const R extends { readonly [key: string]: InputRequest }> (
     requests: R, options?: QuestionOptions
   ): Promise<AnswersOf<R>>
-  /** How long the client took for its latest answers, in milliseconds. `undefined` if that is not known. */
+  /**
+   * How long the client took for its latest answers, in milliseconds. `undefined` if that is not known, as
+   * where another replica has asked.
+   */
   readonly elapsedMs?: number | undefined
   /** Whether the client's revision can ask this. Absent where it can ask all. @param json the request. */
   mayAsk? (json: string): boolean
@@ -65,7 +68,7 @@ export interface Takeover {
   /**
    * Returns whether the model passes on a question to which the client has responded: nobody was there,
    * because the client has cancelled it sooner than a person reads.
-   * @param elapsedMs since the question was sent. A wrong clock makes it negative or large: then not.
+   * @param elapsedMs since the question was sent. `Infinity` where another replica has sent it: then not.
    */
   takeOver (question: Question, response: unknown, elapsedMs: number): boolean
 }
@@ -120,8 +123,11 @@ export interface RequestState {
    * a task is an object.
    */
   readonly results: Map<string, string>
-  /** When the open questions were sent, in milliseconds since the epoch, if a model may pass them on. */
-  readonly askedAt?: number | undefined
+  /**
+   * When the open questions were sent, if a model may pass them on: the name of the process, and the time of
+   * its monotonic clock in milliseconds.
+   */
+  readonly askedAt?: string | undefined
 }
 
 /** Keeps the state of a task in the service. The client of another request carries it from round to round. */

@@ -14,7 +14,7 @@ const INVALID =
     'request; send the request again without it and without inputResponses'
 
 export function toStateBytes ({ answers, results, askedAt }: RequestState): Buffer {
-  const time = askedAt === undefined ? '' : `,"askedAt":${askedAt}`
+  const time = askedAt === undefined ? '' : `,"askedAt":"${askedAt}"`
   return Buffer.from(`{"answers":${toObjectJson(answers)},"results":${toObjectJson(results)}${time}}`)
 }
 
@@ -38,7 +38,7 @@ export function openState (sealer: Sealer, bound: string, requestState: string):
   return {
     answers: toJsonMap(answers),
     results: toJsonMap(results),
-    askedAt: typeof askedAt === 'number' ? askedAt : undefined
+    askedAt: typeof askedAt === 'string' ? askedAt : undefined
   }
 }
 

@@ -4,7 +4,7 @@
 
 import type { AnswersOf, InputRequest } from '../../platform/author/input-request.ts'
 import { applyTo } from '../../base/apply-to.ts'
-import { clock } from '../../base/time.ts'
+import { clock, random } from '../../base/time.ts'
 import { findMissingCapabilities, mergeCapabilities } from '../../platform/protocol/capabilities.ts'
 import { invalidParams, missingClientCapability } from '../../platform/protocol/errors.ts'
 import { isObject } from '../../platform/protocol/json-rpc.ts'
@@ -27,7 +27,12 @@ export interface SealedRoundOptions {
   readonly maxStateBytes?: number
   /** Milliseconds since the epoch. */
   readonly now?: () => number
+  /** The name of the process. */
+  readonly process?: string
 }
+
+/** Tells this process from others, whose clocks are others. */
+const PROCESS = random.name(8)
 
 /** A state that says only when a question was sent stands for none, which would not expire. */
 const NEVER = 2 ** 48 - 1
@@ -40,8 +45,7 @@ export class SealedInputRound implements InputRound {
   #isRelayed = false
   /** Whether the state says when the open questions were sent. */
   #isTimed = false
-  /** When the open questions were sent, in milliseconds since the epoch, if that is known. */
-  readonly #askedAt: number | undefined
+  readonly #askedAt: RequestState['askedAt']
 
   /** Throws invalid params for responses that are not an object, and for a state of another request. */
   constructor (options: SealedRoundOptions, request: RoundRequest) {
@@ -117,16 +121,18 @@ export class SealedInputRound implements InputRound {
     if (this.#request.journal?.isTask === true) return members
     const isEmpty = requestState.answers.size === 0 && requestState.results.size === 0
     if (!this.#isTimed && isEmpty) return members
-    const { sealer, ttlMs, maxStateBytes = 32_768, now = clock.now } = this.#options
-    const bytes = toStateBytes({ ...requestState, askedAt: this.#isTimed ? now() : undefined })
+    const { sealer, ttlMs, maxStateBytes = 32_768, now = clock.now, process = PROCESS } = this.#options
+    const askedAt = this.#isTimed ? `${process} ${clock.monotonic()}` : undefined
+    const bytes = toStateBytes({ ...requestState, askedAt })
     if (bytes.length > maxStateBytes) throw toSizeError(bytes.length, maxStateBytes, requestState)
     const expiresAt = isEmpty ? NEVER : now() + ttlMs
     return `${members},"requestState":"${sealState(sealer, this.#bindingText, bytes, expiresAt)}"`
   }
 
   get elapsedMs (): number | undefined {
-    const { now = clock.now } = this.#options
-    return this.#askedAt && now() - this.#askedAt
+    const { process = PROCESS } = this.#options
+    const [name, time] = this.#askedAt?.split(' ') ?? []
+    return name === process ? clock.monotonic() - Number(time) : undefined
   }
 
   get #takeover (): Partial<Takeover> | undefined { return this.#request.relay ?? this.#request.journal }

@@ -35,10 +35,10 @@ interface PartedQuestions { readonly requests: NamedRequests, readonly relayed: 
 
 /**
  * Whether nobody has seen a question: the client has cancelled it sooner than a person reads.
- * @param elapsedMs since it was sent. A wrong clock makes it negative or large: then not.
+ * @param elapsedMs since it was sent, if that is known.
  */
 export function isUnseen (response: unknown, readingMs: number, elapsedMs = Infinity): boolean {
-  return elapsedMs >= 0 && elapsedMs < readingMs && isObject(response) && response.action === 'cancel'
+  return elapsedMs < readingMs && isObject(response) && response.action === 'cancel'
 }
 
 /** Whether the model of a client may pass on the open questions of a call that nobody has seen. */
