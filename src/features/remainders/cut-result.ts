@@ -4,6 +4,7 @@
 import { requestsTurn } from '../../base/large-text.ts'
 import { toWellFormedJson } from '../../base/text.ts'
 import { quote } from '../../base/words.ts'
+import { NOTICE } from '../../catalog/compiled/definitions/compile-tool.ts'
 import { toSafeJson } from '../../catalog/compiled/results/safe-text.ts'
 import type { CallToolResult } from '../../platform/author/tool-result.ts'
 import type { ContentBlock } from '../../platform/protocol/content.ts'
@@ -26,8 +27,6 @@ export const NOTICE_BYTES = 600
 const MAX_NAME = 20
 /** How many rows are written in one turn of the event loop. */
 const SLICE = 20_000
-/** The member of structured content that has the notice. */
-const NOTICE = 'notice'
 
 /**
  * Resolves to `undefined` if the result cannot be cut to this length. Cut structured content has the notice

@@ -58,12 +58,44 @@ t.test('rows of structured content are cut, and the schema still accepts them (1
   t.strictSame([...rows, ...others].map(({ id }) => id), Array.from({ length: 500 }, (_, id) => id))
 })
 
+t.test('a closed output schema has the notice in lists, where results may be cut (128)', async (t) => {
+  const zod = (schema: string) => `
+    import { defineTool } from 'trivet'
+    import { z } from '${import.meta.resolve('zod')}'
+    export default defineTool({
+      name: 'zod', description: 'A tool.', ${CUT}, outputSchema: ${schema},
+      run: () => ({ rows: Array.from({ length: 500 }, (_, id) => ({ id })) })
+    })`
+  const open = async (files: Parameters<typeof buildApp>[1]) => {
+    const app = await buildApp(t, files)
+    const { response } = await send(app, { method: 'tools/list' })
+    const { outputSchema } = response.result.tools.find(({ name }: Message) => name !== 'read_more')
+    return { app, notice: outputSchema.properties.notice }
+  }
+  const rows = 'rows: z.array(z.object({ id: z.number() }))'
+  const { app, notice } = await open({ 'tools/a.ts': zod(`z.object({ ${rows} })`) })
+  t.match(notice, { type: 'string', description: /cut/ })
+  const { result } = await call(app, 'zod', {})
+  t.notOk(result.isError)
+  t.match(result.structuredContent, { rows: [{ id: 0 }], notice: /of 500 rows/ })
+  const closed = await buildApp(t, FILES)
+  t.match((await call(closed, 'closed', { count: 600 })).result.structuredContent.notice, /of 600 rows/)
+  const own = await open({ 'tools/a.ts': zod(`z.object({ ${rows}, notice: z.number().optional() })`) })
+  t.equal(own.notice.type, 'number', 'a member of the author stays')
+  t.ok((await call(own.app, 'zod', {})).result.isError, 'and the result is a text')
+  t.notOk((await open({ 'tools/a.ts': zod(`z.looseObject({ ${rows} })`) })).notice)
+  const uncut = { 'tools/a.ts': zod(`z.object({ ${rows} })`).replace(`${CUT}, `, '') }
+  t.notOk((await open(uncut)).notice)
+  const yaml = { 'server.yaml': 'limits: { resultBytes: { max: 4000, then: cut } }' }
+  t.ok((await open({ ...uncut, ...yaml })).notice)
+})
+
 t.test('structured content that may not be cut is sent as a text alone (128)', async (t) => {
   const app = await buildApp(t, FILES)
   const whole = (count: number) => JSON.stringify({
     total: count, rows: Array.from({ length: count }, (_, id) => ({ id, name: `é "${id}"` }))
   })
-  for (const [name, isError] of [['full', true], ['closed', true], ['list', undefined]] as const) {
+  for (const [name, isError] of [['full', true], ['list', undefined]] as const) {
     const { result, bytes } = await call(app, name, { count: 600 })
     t.ok(bytes <= MAX_BYTES && bytes > MAX_BYTES * 0.6, `${bytes} bytes`)
     t.notOk('structuredContent' in result)

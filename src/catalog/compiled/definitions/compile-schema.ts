@@ -37,14 +37,16 @@ export interface CompiledSchema {
 /**
  * Returns `undefined` when the schema is unusable. Every problem has then been reported. The check of an
  * output accepts only values with a JSON form, and its accepted value is plain JSON.
+ * @param toClientSchema returns the schema that clients get.
  */
 export function compileSchema (
-  schema: object, direction: 'input' | 'output', compilers: SchemaCompilers, report: (rule: string) => void
+  schema: object, direction: 'input' | 'output', compilers: SchemaCompilers, report: (rule: string) => void,
+  toClientSchema = (schema: JsonSchema) => schema
 ): CompiledSchema | undefined {
   try {
     refuseZod3(schema)
     if (isStandardSchema(schema)) {
-      const jsonSchema = toJsonSchema(schema, direction)
+      const jsonSchema = toClientSchema(toJsonSchema(schema, direction))
       const json = toJson(jsonSchema)
       // The library does the check. The JSON Schema is compiled too, to learn whether clients can use it.
       const clientCheck = compilers[direction].compile(jsonSchema, json)
@@ -56,10 +58,11 @@ export function compileSchema (
       report('must be a JSON Schema object or a Standard Schema')
       return undefined
     }
-    const ownJson = toJson(schema)
+    const ownSchema = toClientSchema(schema)
+    const ownJson = toJson(ownSchema)
     // Clients repeat the names and the choices of an input as they are sent.
     const json = direction === 'input' ? toWellFormedJson(ownJson) : ownJson
-    const parsed: JsonSchema = json === ownJson ? schema : JSON.parse(json)
+    const parsed: JsonSchema = json === ownJson ? ownSchema : JSON.parse(json)
     const { compile } = compilers[direction]
     const clientCheck = compile(parsed, json)
     const problems = findLiteralProblems(parsed, { usesDefaults: direction === 'input', compile })

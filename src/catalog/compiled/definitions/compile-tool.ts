@@ -8,6 +8,7 @@ import type { ClientCapabilities } from '../../../platform/protocol/capabilities
 import type { Meta } from '../../../platform/protocol/content.ts'
 import type { JsonSchema, Tool } from '../../../platform/protocol/primitives.ts'
 import { TASKS_CAPABILITY } from '../../../platform/protocol/tasks.ts'
+import { isObject } from '../../../platform/protocol/json-rpc.ts'
 import { createRepair } from '../../../platform/schema/repair/argument-repair.ts'
 import { flattenUnion } from '../../hosts/flatten-union.ts'
 import { resolveReferences } from '../../hosts/resolve-references.ts'
@@ -27,6 +28,10 @@ const HOUR_MS = 3_600_000
 
 const NO_ARGUMENTS: JsonSchema = { type: 'object', additionalProperties: false }
 
+/** The member of cut structured content that says so. */
+export const NOTICE = 'notice'
+const NOTICE_SCHEMA = { type: 'string', description: 'Present if the result was cut: how to read the rest.' }
+
 /** What the rest of the catalog adds to a tool. */
 interface ToolAdditions {
   /** The service's own text for the model. It is appended to the tool's description. */
@@ -34,6 +39,8 @@ interface ToolAdditions {
   /** The URI of the app that the tool names. */
   readonly appUri?: string | undefined
   readonly hasTasks?: boolean | undefined
+  /** Whether the results of all tools may be cut. */
+  readonly cutsAll?: boolean | undefined
   /** How the list has the schemas. `auto` by default. */
   readonly schemas?: ServerSettings['schemas']
 }
@@ -41,7 +48,7 @@ interface ToolAdditions {
 /** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileTool (
   located: Omit<LocatedTool, 'place'>, compilers: SchemaCompilers, report: ReportProblem,
-  { remark, appUri, hasTasks = true, schemas = 'auto' }: ToolAdditions = {}
+  { remark, appUri, hasTasks = true, cutsAll = false, schemas = 'auto' }: ToolAdditions = {}
 ): CompiledTool | undefined {
   const { definition, file } = located
   if (!hasShape(toolShape, definition, report)) return undefined
@@ -60,9 +67,13 @@ export function compileTool (
   const input = compileSchema(
     definition.inputSchema ?? NO_ARGUMENTS, 'input', compilers, (rule) => report('inputSchema', rule)
   )
+  const limits = readCallLimits(definition.limits)
   const output = definition.outputSchema === undefined
     ? undefined
-    : compileSchema(definition.outputSchema, 'output', compilers, (rule) => report('outputSchema', rule))
+    : compileSchema(
+      definition.outputSchema, 'output', compilers, (rule) => report('outputSchema', rule),
+      cutsAll || limits.cutBytes !== undefined ? allowNotice : undefined
+    )
   if (input === undefined || (definition.outputSchema !== undefined && output === undefined)) return undefined
   if (input.schema.type !== 'object') {
     report('inputSchema', `must have "type": "object" at its root, got ${JSON.stringify(input.schema.type)}`)
@@ -86,7 +97,7 @@ export function compileTool (
     mirroredParams,
     requiredCapabilities,
     timeoutMs,
-    limits: readCallLimits(definition.limits),
+    limits,
     audit: toAuditRule(
       definition, Object.keys(input.schema.properties ?? {}), input.schema, output?.schema
     ),
@@ -108,6 +119,14 @@ export function compileTool (
       ? (args, ctx) => definition.run(args, ctx)
       : (args, ctx) => runAuthorized(definition, args, ctx)
   }
+}
+
+/** Adds the notice of a cut to a closed schema, which would not accept it. */
+function allowNotice (schema: JsonSchema): JsonSchema {
+  const { properties, additionalProperties } = schema
+  return additionalProperties !== false || !isObject(properties) || NOTICE in properties
+    ? schema
+    : { ...schema, properties: { ...properties, [NOTICE]: NOTICE_SCHEMA } }
 }
 
 function toDedupeRule (definition: ToolDefinition, output: CompiledSchema | undefined): DedupeRule {
