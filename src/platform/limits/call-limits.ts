@@ -27,11 +27,11 @@ export interface CallLimitOptions {
    * The largest result of one call, in bytes of JSON: at least 2000 with `then: 'cut'`. By default a larger
    * result is refused. The call has run then.
    *
-   * With `then: 'cut'` a larger result is cut: its longest text at the end of a line or a sentence, or the
-   * largest array of its structured content between two rows. The model is told, in a text and in the member
+   * With `then: 'cut'` a larger result is cut: its texts at the end of a line or a sentence, or the largest
+   * array of its structured content between two rows. The model is told, in a text and in the member
    * `notice` of that content, and reads on with the tool `read_more` of the service, for an hour. If
    * `outputSchema` does not accept this, the result is the cut JSON text, with `isError: true`. A result is
-   * refused if it has more than 4 MiB of JSON, or if its picture is too large.
+   * refused if it has more than 4 MiB of JSON, or if its blocks without text are too large.
    */
   resultBytes?: number | { max: number, then?: 'refuse' | 'cut' }
 }
