@@ -113,7 +113,9 @@ export function toolsCall (dependencies: HandlerDependencies): Method {
     const { log, observed, snapshot: { server, limits } } = request
     const repaired = (tool.arguments ?? server.arguments) === 'strict'
       ? undefined
-      : tool.repairInput(params.arguments ?? {}, verdict.places)
+      : tool.repairInput(params.arguments ?? {}, verdict.places, () => {
+        log.debug({ tool: tool.key }, 'arguments not repaired: too many values')
+      })
     if (repaired === undefined) return call(tool, params, verdict, request)
     const { value: args, places } = repaired
     // What was a text has no depth.

@@ -79,6 +79,22 @@ t.test('the log tells the places at debug, and no value', async (t) => {
   t.notMatch(JSON.stringify(told), /123/)
 })
 
+t.test('a repair of too many values is given up, and the log tells so at debug', async (t) => {
+  const { logger, lines } = createReadableLog('debug')
+  const row = "{ type: 'object', properties: { id: { type: 'integer' }, name: { type: 'string' } } }"
+  const schema = `inputSchema: { type: 'object', properties: { rows: { type: 'array', items: ${row} } } }`
+  const app = await buildApp(t, { 'tools/a.ts': toolModule('a', schema, '() => "ok"') }, { logger })
+  for (const [count, isRepaired] of [[400, true], [20_000, false]] as const) {
+    const rows = JSON.stringify(Array.from({ length: count }, (_, id) => ({ id, name: `name ${id}` })))
+    const { response } = await send(app, call('a', { rows }))
+    t.equal(response.result.isError, isRepaired ? undefined : true, `${count} rows`)
+  }
+  t.strictSame(
+    lines.filter(({ msg }) => msg.startsWith('arguments ')).map(({ msg, tool }) => `${tool}: ${msg}`),
+    ['a: arguments repaired', 'a: arguments not repaired: too many values']
+  )
+})
+
 t.test('schemas of libraries: only what they refuse is repaired, and they check again', async (t) => {
   const app = await buildApp(t, {
     'tools/a.ts': `import { defineTool } from 'trivet'

@@ -28,8 +28,11 @@ export interface Repaired {
  * Returns `undefined` if there is nothing to repair.
  * @param refusedPlaces where a library refuses the value. No other place is repaired: a library may accept
  * more than its JSON Schema says.
+ * @param onGivenUp called if the repair would take too long.
  */
-export type Repair = (value: object, refusedPlaces?: ReadonlySet<string>) => Repaired | undefined
+export type Repair = (
+  value: object, refusedPlaces?: ReadonlySet<string>, onGivenUp?: () => void
+) => Repaired | undefined
 
 /** The check before the repair, and that after it, have their own. */
 const REPAIR_STEPS = CHECK_STEPS / 8
@@ -42,15 +45,16 @@ const MAX_PLACE = 200
 
 export function createRepair (options: RepairOptions): Repair {
   let parts: SchemaParts | undefined
-  return (value, refusedPlaces) => {
+  return (value, refusedPlaces, onGivenUp) => {
     startCheck(REPAIR_STEPS)
     try {
       parts ??= createSchemaParts(options.schema)
       return repairArguments(value, { ...options, parts, refusedPlaces })
     } catch (error) {
       // The arguments are refused as they came.
-      if (error instanceof TooManySteps || error instanceof RangeError) return undefined
-      throw error
+      if (!(error instanceof TooManySteps || error instanceof RangeError)) throw error
+      onGivenUp?.()
+      return undefined
     }
   }
 }
