@@ -242,7 +242,7 @@ t.test('a replica that has not asked takes nobody for absent, whatever the clock
   const handler = async (round: InputRound) => await round.ask({ size: FORM })
   const now = () => Date.now() - 3000
   const { pending } = await runRound(createRounds(), handler, { relay })
-  const other = { now, process: 'another' }
+  const other = { now, replica: 'another' }
   for (const [options, isMeasured] of [[{}, true], [{ now }, true], [other, false]] as const) {
     taken.length = 0
     const { value } = await runRound(createRounds(options), handler, {

@@ -4,7 +4,6 @@ import type { ResourceDefinition } from '../../platform/author/define-resource.t
 import type { ToolDefinition } from '../../platform/author/define-tool.ts'
 import { runInTurns, type Stepwise } from '../../base/turns.ts'
 import { messageOf } from '../../base/words.ts'
-import { readCallLimits } from '../../platform/limits/call-limits.ts'
 import type { HandleKind } from '../../platform/store/records/handle-kind.ts'
 import {
   type Compiled, type CompiledPrimitive, type CompiledTool, findDuplicates, inOrder
@@ -212,19 +211,16 @@ class Compilation {
   }
 
   async #compileTools (handles: ReadonlyArray<Compiled<HandleKind>>) {
-    const { tools, apps, server: { schemas, limits } } = this.#contents
-    const cutsAll = readCallLimits(limits).cutBytes !== undefined
+    const { tools, apps, server: { schemas, limits: allLimits } } = this.#contents
     const { hasTasks } = this.#options
     const lifetimes = describeLifetimes(handles)
     return await this.#compileAll(tools, (located, report) => {
       const { definition, fingerprint } = located
-      const remark = lifetimes.get(definition.name)
       const appUri = definition.ui === undefined ? undefined : apps.get(definition.ui)?.uri
+      const additions = { remark: lifetimes.get(definition.name), appUri, hasTasks, allLimits, schemas }
       return this.#knownTools.get(
-        definition, JSON.stringify([remark, appUri, fingerprint, schemas, cutsAll]), report,
-        (compilers, tell) => compileTool(
-          located, compilers, tell, { remark, appUri, hasTasks, cutsAll, schemas }
-        )
+        definition, JSON.stringify([additions, fingerprint]), report,
+        (compilers, tell) => compileTool(located, compilers, tell, additions)
       )
     })
   }

@@ -124,7 +124,7 @@ export interface RequestState {
    */
   readonly results: Map<string, string>
   /**
-   * When the open questions were sent, if a model may pass them on: the name of the process, and the time of
+   * When the open questions were sent, if a model may pass them on: the name of the replica, and the time of
    * its monotonic clock in milliseconds.
    */
   readonly askedAt?: string | undefined

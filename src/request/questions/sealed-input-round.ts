@@ -27,12 +27,12 @@ export interface SealedRoundOptions {
   readonly maxStateBytes?: number
   /** Milliseconds since the epoch. */
   readonly now?: () => number
-  /** The name of the process. */
-  readonly process?: string
+  /** The name of the replica. */
+  readonly replica?: string
 }
 
-/** Tells this process from others, whose clocks are others. */
-const PROCESS = random.name(8)
+/** Tells this replica from others, whose clocks are others. */
+const REPLICA = random.name(8)
 
 /** A state that says only when a question was sent stands for none, which would not expire. */
 const NEVER = 2 ** 48 - 1
@@ -121,8 +121,8 @@ export class SealedInputRound implements InputRound {
     if (this.#request.journal?.isTask === true) return members
     const isEmpty = requestState.answers.size === 0 && requestState.results.size === 0
     if (!this.#isTimed && isEmpty) return members
-    const { sealer, ttlMs, maxStateBytes = 32_768, now = clock.now, process = PROCESS } = this.#options
-    const askedAt = this.#isTimed ? `${process} ${clock.monotonic()}` : undefined
+    const { sealer, ttlMs, maxStateBytes = 32_768, now = clock.now, replica = REPLICA } = this.#options
+    const askedAt = this.#isTimed ? `${replica} ${clock.monotonic()}` : undefined
     const bytes = toStateBytes({ ...requestState, askedAt })
     if (bytes.length > maxStateBytes) throw toSizeError(bytes.length, maxStateBytes, requestState)
     const expiresAt = isEmpty ? NEVER : now() + ttlMs
@@ -130,9 +130,9 @@ export class SealedInputRound implements InputRound {
   }
 
   get elapsedMs (): number | undefined {
-    const { process = PROCESS } = this.#options
+    const { replica = REPLICA } = this.#options
     const [name, time] = this.#askedAt?.split(' ') ?? []
-    return name === process ? clock.monotonic() - Number(time) : undefined
+    return name === replica ? clock.monotonic() - Number(time) : undefined
   }
 
   get #takeover (): Partial<Takeover> | undefined { return this.#request.relay ?? this.#request.journal }

@@ -39,8 +39,8 @@ interface ToolAdditions {
   /** The URI of the app that the tool names. */
   readonly appUri?: string | undefined
   readonly hasTasks?: boolean | undefined
-  /** Whether the results of all tools may be cut. */
-  readonly cutsAll?: boolean | undefined
+  /** The limits of server.yaml, for all tools. */
+  readonly allLimits?: ServerSettings['limits']
   /** How the list has the schemas. `auto` by default. */
   readonly schemas?: ServerSettings['schemas']
 }
@@ -48,7 +48,7 @@ interface ToolAdditions {
 /** Returns `undefined` when the definition is unusable. Every problem has then been reported. */
 export function compileTool (
   located: Omit<LocatedTool, 'place'>, compilers: SchemaCompilers, report: ReportProblem,
-  { remark, appUri, hasTasks = true, cutsAll = false, schemas = 'auto' }: ToolAdditions = {}
+  { remark, appUri, hasTasks = true, allLimits, schemas = 'auto' }: ToolAdditions = {}
 ): CompiledTool | undefined {
   const { definition, file } = located
   if (!hasShape(toolShape, definition, report)) return undefined
@@ -68,11 +68,12 @@ export function compileTool (
     definition.inputSchema ?? NO_ARGUMENTS, 'input', compilers, (rule) => report('inputSchema', rule)
   )
   const limits = readCallLimits(definition.limits)
+  const cutBytes = limits.cutBytes ?? readCallLimits(allLimits).cutBytes
   const output = definition.outputSchema === undefined
     ? undefined
     : compileSchema(
       definition.outputSchema, 'output', compilers, (rule) => report('outputSchema', rule),
-      cutsAll || limits.cutBytes !== undefined ? allowNotice : undefined
+      cutBytes === undefined ? undefined : allowNotice
     )
   if (input === undefined || (definition.outputSchema !== undefined && output === undefined)) return undefined
   if (input.schema.type !== 'object') {
