@@ -216,11 +216,16 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
 
 const values = fc.array(value, { minLength: 10, maxLength: 20 })
 
+const ENDLESS = /is nested too deeply|to be checked/
+
 /** Whether the values are valid for both schemas alike. */
 function countAlike (t: Test, json: string, result: string, items: readonly unknown[]): number {
   const [before, after] = [compile(JSON.parse(json)), compile(JSON.parse(result))]
   const accepted = items.filter((item) => {
-    const { ok } = before(item)
+    const verdict = before(item)
+    const { ok } = verdict
+    // A part that leads to itself, with no value between, is never done: it says nothing of the value.
+    if (!ok && verdict.problems.some((problem) => ENDLESS.test(problem))) return false
     if (after(item).ok !== ok) t.fail(`${json} as ${result}: ${JSON.stringify(item)}`)
     return ok
   })
