@@ -25,6 +25,7 @@ const NAMED_ELSEWHERE: { readonly [name in Name]?: readonly string[] } = {
   metrics: ['programs/process/worker-group.ts'],
   overload: ['main.ts', 'ops/config/settings.ts'],
   files: ['ops/config/settings.ts'],
+  remainders: ['programs/cli/named-catalog.ts'],
   upstreams: [
     'programs/cli/named-catalog.ts', 'programs/testing/catalog.ts', 'programs/testing/open-catalog.ts',
     'programs/testing/options.ts', 'testing.ts'
