@@ -9,6 +9,8 @@ import { build } from 'esbuild'
 const STARTED = ['src/main.ts', 'src/programs/cli/program.ts', 'src/app/app.ts']
 /** These run where no service does: before the check of Node's version, and beside workers. */
 const LEAN = ['src/launch.ts', 'src/main.ts', 'src/programs/process/parent.ts']
+/** A module waits for it while it loads: one that imports that module would wait for itself. */
+const AWAITED = ['src/edges/http/server-response.ts']
 /** A larger chunk stays apart. */
 const MAX_BYTES = 50_000
 const JOINED = 'joined-modules'
@@ -23,7 +25,8 @@ const JOINED = 'joined-modules'
 export async function joinSmallChunks (options) {
   const { metafile: { outputs } } = await build({ ...options, write: false, metafile: true })
   const entries = Object.values(outputs).flatMap(({ entryPoint = '' }) => entryPoint)
-  const importing = new Set(entries.filter((entry) => entry.startsWith('src/') && !LEAN.includes(entry)))
+  const isApart = (entry) => LEAN.includes(entry) || AWAITED.includes(entry)
+  const importing = new Set(entries.filter((entry) => entry.startsWith('src/') && !isApart(entry)))
   const contents = findSmall(outputs).map((module) => `import ${JSON.stringify(`./${module}`)}`).join('\n')
   const plugin = {
     name: JOINED,

@@ -210,7 +210,7 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
     await lifecycle.open(openTraceSink({ url: otlpUrl, readVersion, log: logger }))
     const { createService } = await import('./app/app.ts')
     const build = adminPort === undefined ? undefined : readBuild()
-    const { callers, authorConsole } = await openAuthorParts(config, author)
+    const { callers, authorConsole, desk } = await openAuthorParts(config, author)
     const options = {
       ...toAppConfig(config),
       environment: process.env,
@@ -226,7 +226,8 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
       signal: lifecycle.signal,
       workers: parent,
       isForAuthor: author !== undefined,
-      authorConsole
+      authorConsole,
+      desk
     }
     service = await lifecycle.open(createService(options, ownProcess))
     // The parent may say so during the start.
@@ -247,13 +248,20 @@ async function startService (config: Config, author?: AuthorOptions, reason?: st
 }
 
 async function openAuthorParts (config: Config, author: AuthorOptions | undefined): Promise<AuthorParts> {
-  if (author !== undefined) {
-    const { openConsole } = await import('./app/console.ts')
-    return await openConsole(config, author, {
-      folder: fileURLToPath(new URL('../dist/console', import.meta.url)), version: readBuild().version
-    })
+  if (author === undefined) return {}
+  const { desk }: Pick<AuthorParts, 'desk'> = {
+    desk: (await import('./edges/desk/open-desk.ts')).openDesk(config, author.caller)
   }
-  return {}
+  const parts: AuthorParts = {
+    ...await (await import('./app/console.ts')).openConsole(config, author, desk, readConsolePage())
+  }
+  return { ...parts, desk }
+}
+
+function readConsolePage () {
+  return {
+    folder: fileURLToPath(new URL('../dist/console', import.meta.url)), version: readBuild().version
+  }
 }
 
 /** The file is beside src/ and beside dist/. */

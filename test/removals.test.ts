@@ -21,10 +21,12 @@ type Name = keyof typeof REMOVALS
 /** The files that stay outside app/, and have lines of what can be deleted. */
 const NAMED_ELSEWHERE: { readonly [name in Name]?: readonly string[] } = {
   console: ['main.ts'],
+  desk: ['main.ts', 'programs/cli/serve.ts'],
   tracing: ['main.ts'],
   metrics: ['programs/process/worker-group.ts'],
   overload: ['main.ts', 'ops/config/settings.ts'],
   files: ['ops/config/settings.ts'],
+  signIn: ['programs/cli/check.ts', 'ops/config/access-settings.ts'],
   remainders: ['programs/cli/named-catalog.ts'],
   upstreams: [
     'programs/cli/named-catalog.ts', 'programs/testing/catalog.ts', 'programs/testing/open-catalog.ts',

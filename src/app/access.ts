@@ -29,14 +29,16 @@ interface AccessLog extends StaticTokensLog {
  * Without a mode, or with `none` alone, every caller is anonymous. Rejects with a ConfigError.
  * @param parts gets what the authenticator needs to serve requests.
  * @param tokens gets the token of each principal, for the exchange of tokens.
+ * @param issuedHere verify the tokens of the sign-in and of the desk. Absent without these.
  */
 export async function openAuthenticator (
-  config: AccessConfig, log: AccessLog, parts: CheckedPart[], tokens?: CallerTokens
+  config: AccessConfig, log: AccessLog, parts: CheckedPart[], tokens?: CallerTokens,
+  issuedHere: ReadonlyArray<TokenVerifier | undefined> = []
 ): Promise<Authenticator> {
   const modes = config.auth.filter((mode) => mode !== 'none')
   if (modes.length === 0) return openToAll
   try {
-    const verifiers: TokenVerifier[] = []
+    const verifiers = issuedHere.filter((verifier) => verifier !== undefined)
     // The cheapest answer to "not mine" first.
     if (config.authTokens !== undefined) {
       const staticTokens = await openStaticTokens(config.authTokens, log).catch((error: unknown) => {

@@ -6,13 +6,14 @@ import { CallerTokens } from '../platform/access/caller-tokens.ts'
 import { createTokenWatch, type TokenWatch } from '../platform/access/token-watch.ts'
 import { mayBeAnonymous, openAuthenticator } from './access.ts'
 import { openAdminApp } from './admin.ts'
-import type { Features, ServedAdmin, ServedAudit, ServedFiles } from './features.ts'
+import type { Features, ServedAdmin, ServedAudit, ServedFiles, Prepared } from './features.ts'
 import { openFiles } from './files.ts'
 import { countLargeAnswers, registerRoutes } from './http.ts'
 import { openMeasures, type OpenedMeasures } from './measures.ts'
 import { composeMethods } from './methods.ts'
 import type { OwnProcess, TestedParts } from './own-process.ts'
 import { failStart, openServiceState, toCheckedParts, type OpenedState } from './state.ts'
+import { prepareSignIn } from './sign-in.ts'
 import { openTasks } from './tasks.ts'
 import { Lifecycle } from '../base/lifecycle.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
@@ -31,7 +32,7 @@ import { openLegacyEra } from '../edges/legacy/open.ts'
 import { openAuditLog } from '../features/audit/audit-log.ts'
 import { completeConfig, ConfigError, failConfig, type AppConfig } from '../ops/config/config.ts'
 import type { Constants } from '../ops/config/constants.ts'
-import { flushLog, openLog, type ServiceLog } from '../ops/log/log.ts'
+import { openOwnLog } from '../ops/log/log.ts'
 import { missingClientCapability } from '../platform/protocol/errors.ts'
 import type { ListName } from '../platform/protocol/notifications.ts'
 import { createLogObserver } from '../request/pipeline/log-observer.ts'
@@ -130,7 +131,8 @@ async function openService (
     (logger === undefined ? openOwnLog(config.logLevel, lifecycle) : { logger })
   const log: FastifyBaseLogger = requestLog.logger
   const { clock = {}, ownObserver = {} } = tested
-  const { guard = createLoadGuard(), build, workers, adminToken: token, authorConsole } = ownProcess ?? {}
+  const { guard = createLoadGuard(), build, workers, adminToken: token } = ownProcess ?? {}
+  const { authorConsole, desk } = ownProcess ?? {}
 
   const { audit }: { readonly audit?: ServedAudit | undefined } = {
     audit: await lifecycle.open(openAuditLog(config.auditFile, log).catch(failConfig))
@@ -139,13 +141,18 @@ async function openService (
   const tokens = ownAuthenticator === undefined ? new CallerTokens() : undefined
   const loadObserver = authorConsole?.report
   const isForAuthor = ownProcess?.isForAuthor === true
-  const basis = { config, environment, log, clock, guard, admitsAnonymous, tokens, loadObserver, isForAuthor }
   const parts: CheckedPart[] = []
+  const { signIn }: Prepared = {
+    signIn: await prepareSignIn(config, desk?.signIn)
+  }
+  const author = { desk, loadObserver, isForAuthor }
+  const basis = { config, environment, log, clock, guard, admitsAnonymous, tokens, signIn, ...author }
   // Before the state: a start without usable tokens leaves no file with a secret behind.
   const authenticator = ownAuthenticator ?? await lifecycle.open(
-    openAuthenticator(config, log, parts, tokens)
+    openAuthenticator(config, log, parts, tokens, [signIn?.verifier, desk?.verifier])
   )
   const state = await openServiceState(basis, lifecycle, tested)
+  await signIn?.open(state)
   const { backend, live, catalog, upstreams } = state
   const { files, tasks }: Features = {
     files: await lifecycle.open(openFiles(config, state)),
@@ -195,8 +202,9 @@ async function openService (
     readiness,
     eras,
     files,
+    signIn,
     readSigningKeys: () => upstreams?.readSigningKeys(catalog),
-    authorConsole
+    authorPages: [authorConsole, desk]
   })
   const operated = { readiness, tasks, token, version: build?.version ?? '', audit, workers }
   const { admin, reports }: ServedAdmin = {
@@ -223,13 +231,6 @@ async function openService (
       await admin?.close()
     }
   }
-}
-
-/** The log of an app in a program that gave it none. Its lines are written when the app is closed. */
-function openOwnLog (level: string, lifecycle: Lifecycle): ServiceLog {
-  const log = openLog(level)
-  lifecycle.add({ close: async () => await flushLog(log.logger) })
-  return log
 }
 
 /** What the eras take beside the state and the measures. */

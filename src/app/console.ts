@@ -6,7 +6,7 @@ import { PickedCallers, type PickedCaller } from '../edges/console/picked-caller
 import { mayServeConsole } from '../edges/console/console-routes.ts'
 import { ConfigError } from '../ops/config/config.ts'
 import type { Config } from '../ops/config/settings.ts'
-import type { AuthorParts } from './features.ts'
+import type { AuthorParts, ServedDesk } from './features.ts'
 
 interface AuthorChoices {
   /** `undefined`: the author has not said who calls. */
@@ -16,11 +16,11 @@ interface AuthorChoices {
 
 /** Rejects with a ConfigError if a caller is named where tokens are checked, or where others reach it. */
 export async function openConsole (
-  { host, auth, path: endpoint }: Config, { caller, hasConsole }: AuthorChoices,
+  { host, auth, path: endpoint }: Config, { caller, hasConsole }: AuthorChoices, desk: ServedDesk | undefined,
   page: { readonly folder: string, readonly version: string }
 ): Promise<AuthorParts> {
   const modes = auth.filter((mode) => mode !== 'none')
-  if (caller !== undefined && modes.length > 0) {
+  if (caller !== undefined && modes.length > 0 && desk === undefined) {
     throw new ConfigError([
       '--subject and --scopes say who calls, and ' +
         `TRIVET_AUTH=${modes.join(',')} asks for tokens: leave one out`
@@ -37,5 +37,5 @@ export async function openConsole (
       `TRIVET_PATH is ${endpoint}, where the console is: choose another, or use --no-console`
     ])
   }
-  return { ...callers, authorConsole: await openAuthorConsole({ ...page, endpoint, ...callers }) }
+  return { ...callers, authorConsole: await openAuthorConsole({ ...page, endpoint, desk, ...callers }) }
 }

@@ -24,7 +24,7 @@ import { divide, Limit, partOf } from '../platform/limits/limits.ts'
 import { Used } from '../platform/limits/used.ts'
 import { maxWaitingBytes, WaitingBytes } from '../platform/limits/waiting-bytes.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
-import type { AuthorPage, RouteLimits, ServedFiles } from './features.ts'
+import type { AuthorPage, RouteLimits, ServedFiles, ServedSignIn } from './features.ts'
 
 /** What no caller gives. */
 type OpenedHere = 'policy' | 'authentications' | 'arrivingBytes' | 'unavailableLog'
@@ -33,19 +33,22 @@ interface RouteDependencies extends Omit<GuardsDependencies, OpenedHere>, RouteL
   readonly readiness: Readiness
   readonly eras: readonly Era[]
   readonly files: ServedFiles | undefined
+  readonly signIn: ServedSignIn | undefined
   /** Returns the public keys of the JWTs that upstreams get. Absent: there are none. */
   readonly readSigningKeys?: () => string | undefined
-  readonly authorConsole?: AuthorPage | undefined
+  /** What is there for the author alone. */
+  readonly authorPages: ReadonlyArray<Pick<AuthorPage, 'register'> | undefined>
 }
 
 export function registerRoutes (
   app: FastifyInstance,
   config: ServiceConfig,
   {
-    readiness, eras, files, openStreams, limiter, readSigningKeys: readKeys, authorConsole, ...members
+    readiness, eras, files, signIn, openStreams, limiter, readSigningKeys: readKeys, authorPages, ...members
   }: RouteDependencies
 ): void {
-  const { publicUrl, authIssuers: issuers, authScopes: scopes, path } = config
+  const { publicUrl, authScopes: scopes, path } = config
+  const issuers = [...signIn === undefined ? [] : [signIn.issuer], ...config.authIssuers]
   const policy = openConnections(app, config)
   const guards = {
     ...members,
@@ -65,9 +68,10 @@ export function registerRoutes (
   if (hasMetadata) {
     app.register(async (open) => registerResourceMetadata(open, { publicUrl, issuers, scopes, path }))
   }
-  if (authorConsole !== undefined) app.register(async (open) => authorConsole.register(open))
+  for (const page of authorPages) if (page !== undefined) app.register(async (open) => page.register(open))
   if (readKeys !== undefined) app.register(async (open) => registerSigningKeys(open, { readKeys }))
   files?.register(app, { ...guards, openStreams, limiter })
+  signIn?.register(app, { ...guards, openStreams, limiter })
   app.register(async (open) => registerHealthRoutes(open, readiness))
   app.register(async (guarded) => {
     registerGuards(guarded, { ...guards, isOpen: prefersHtml })

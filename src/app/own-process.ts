@@ -7,7 +7,7 @@ import type { ServiceLog } from '../ops/log/log.ts'
 import type { MemoryLimits } from '../features/overload/pressure.ts'
 import type { Observer } from '../request/pipeline/observer.ts'
 import type { OpenTransport } from '../features/upstreams/upstreams.ts'
-import type { AuthorPage } from './features.ts'
+import type { AuthorPage, ServedDesk } from './features.ts'
 
 /** The versions of the service and of Node. */
 export interface Build { readonly version: string, readonly node: string }
@@ -60,4 +60,5 @@ export interface OwnProcess extends ProcessFacts {
   readonly signal?: AbortSignal
   /** Served beside the endpoint. */
   readonly authorConsole?: AuthorPage | undefined
+  readonly desk?: ServedDesk | undefined
 }

@@ -25,7 +25,7 @@ import type { Broadcast } from '../platform/store/changes/broadcast.ts'
 import { EVENT_LOG_LIMITS } from '../platform/store/changes/event-log.ts'
 import { StoreUnavailable } from '../platform/store/records/state-store.ts'
 import { createSealer, type Sealer } from '../platform/store/sealing/sealer.ts'
-import type { ServedUpstreams } from './features.ts'
+import type { ServedDesk, ServedSignIn, ServedUpstreams } from './features.ts'
 import type { TestedParts } from './own-process.ts'
 import { openUpstreams } from './upstreams.ts'
 
@@ -40,6 +40,8 @@ export interface ServiceBasis {
   readonly admitsAnonymous: boolean
   /** The tokens of callers. Absent if a program that embeds the service finds the principals itself. */
   readonly tokens: CallerTokens | undefined
+  readonly signIn?: ServedSignIn | undefined
+  readonly desk: ServedDesk | undefined
   readonly loadObserver: LoadObserver | undefined
   /** Whether a catalog that does not load at the start is waited for, where its files are watched. */
   readonly isForAuthor: boolean

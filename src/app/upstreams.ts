@@ -3,6 +3,7 @@
 
 import type { CallerTokens } from '../platform/access/caller-tokens.ts'
 import { TokenExchange } from '../features/upstreams/tokens/token-exchange.ts'
+import { withVouchingIssuer } from '../features/upstreams/tokens/vouched-exchange.ts'
 import type { Catalog } from '../catalog/compiled/catalog.ts'
 import { clientIn, rulesIn } from '../ops/config/access-settings.ts'
 import type { ServiceConfig } from '../ops/config/config.ts'
@@ -12,25 +13,30 @@ import { KeptTokens } from '../features/upstreams/credentials/kept-tokens.ts'
 import { createTaskTokens } from '../features/upstreams/credentials/task-tokens.ts'
 import { createUpstreamCompiler } from '../features/upstreams/definition/upstream-dependency.ts'
 import { createUpstreams, type UpstreamsOptions } from '../features/upstreams/upstreams.ts'
-import type { ServedUpstreams } from './features.ts'
+import type { ServedDesk, ServedSignIn, ServedUpstreams } from './features.ts'
 
 interface UpstreamsDependencies extends Pick<UpstreamsOptions, 'log' | 'openTransport'> {
   readonly config: ServiceConfig
   /** The tokens of callers. Absent if a program that embeds the service finds the principals itself. */
   readonly tokens: CallerTokens | undefined
+  readonly signIn?: ServedSignIn | undefined
+  readonly desk: ServedDesk | undefined
 }
 
 export function openUpstreams (
-  { config, log, tokens, openTransport }: UpstreamsDependencies
+  { config, log, tokens, signIn, desk, openTransport }: UpstreamsDependencies
 ): ServedUpstreams {
   const { auth: modes, authIssuers: issuers, publicUrl } = config
   const client = clientIn(config)
   const { exchange: form } = rulesIn(config)
   const asksServer = modes.includes('jwt') || modes.includes('introspection')
+  const signedIn = signIn?.callers
   const mayExchange = asksServer && (issuers.length === 1 || client?.privateKey !== undefined)
-  const exchange = mayExchange && tokens !== undefined && client !== undefined
-    ? new TokenExchange({ issuers, tokens, client, form })
+  const hasClient = mayExchange && client !== undefined
+  const ownExchange = tokens !== undefined && (hasClient || signedIn !== undefined)
+    ? new TokenExchange({ issuers: hasClient ? issuers : [], tokens, client, form, signedIn })
     : undefined
+  const exchange = desk === undefined ? ownExchange : withVouchingIssuer(desk, ownExchange)
   const keptTokens = new KeptTokens()
   let sealer: Sealer | undefined
   let keys: SigningKeys | undefined
@@ -50,16 +56,19 @@ export function openUpstreams (
       log,
       exchange,
       kept: keptTokens,
+      readClaims: (principal) => signedIn?.readClaims(principal),
       own: { issuer: issuers[0], client },
       facts: {
         modes,
         issuers,
         publicUrl,
-        form,
+        form: asksServer ? form : signedIn?.form,
         client: client && (client.privateKey === undefined ? 'secret' : 'key'),
-        hasOwnAuthenticator: tokens === undefined
+        hasOwnAuthenticator: tokens === undefined && desk === undefined,
+        hasDesk: desk !== undefined
       },
-      openSigner () {
+      openSigner (principal) {
+        if (desk?.vouchesFor(principal) === true) return desk.readSigner()
         const { current: { privateKey: key, publicKey: { kid } } } = readKeys()
         if (publicUrl === undefined) throw new TypeError('unreachable: auth.jwt does not load without it')
         return { issuer: publicUrl, key, kid }

@@ -97,21 +97,23 @@ t.test('every name that the package exports is in a page', async (t) => {
   }
 })
 
-t.test('every key of server.yaml, front matter, sidecars, app.yaml and limits is in a page', async (t) => {
+t.test('every key of the files of settings, front matter and limits is in a page', async (t) => {
   const keysOf = (source: string) => {
     const [, shape = ''] = /\bType\.Object\(\{\n([^]*?)\n\}, closed\)/.exec(source) ?? []
     return [...shape.matchAll(/^ {2}(\w+): /gm)].map(([, key = '']) => key)
   }
   const yaml = keysOf(await readSource('src/catalog/folder/server-yaml.ts'))
+  const signIn = keysOf(await readSource('src/features/sign-in/people/sign-in-file.ts'))
   const matter = keysOf(await readSource('src/catalog/folder/prompts/markdown-prompt.ts'))
   const sidecars = [fileSettings, folderSettings, appSettings].flatMap(
     ({ properties }) => Object.keys(Object(properties))
   )
+  t.ok(signIn.includes('admit') && signIn.includes('times'))
   t.ok(yaml.includes('instructions') && yaml.includes('scopes') && matter.includes('arguments'))
   t.ok(sidecars.includes('mimeType'))
   // An author writes `cutBytes` as `resultBytes: { max, then: 'cut' }`.
   const limits = Object.keys(NO_LIMITS).filter((key) => key !== 'cutBytes')
-  const keys = [...yaml, ...matter, ...sidecars, 'listTtlMs', 'readTtlMs', ...limits]
+  const keys = [...yaml, ...signIn, ...matter, ...sidecars, 'listTtlMs', 'readTtlMs', ...limits]
   t.strictSame(keys.filter((key) => !words.has(key)), [])
 })
 

@@ -23,6 +23,8 @@ const quotes = [...PAGE.matchAll(/^\| (.*?) \| /gm)].flatMap(
 /** Places whose text comes from elsewhere, and where that is. */
 const ELSEWHERE: { readonly [file: string]: string } = {
   'platform/access/static-tokens.ts': 'both messages are arguments of `report`, and on the page',
+  'features/sign-in/flows/identify.ts': 'RULE_BROKEN is on the page',
+  'features/sign-in/grants/provider-tokens.ts': 'RULE_BROKEN is on the page',
   'base/outage-log.ts': 'the message of whoever creates it',
   'edges/http/unavailable-log.ts': 'the message of its outage log',
   'features/tasks/runs/reports.ts': 'the four texts of LEFT are on the page'

@@ -25,7 +25,7 @@ const NEEDED: { readonly [path: string]: readonly Name[] } = {
   'test/edges/http/taken-back.test.ts': ['tasks'],
   'test/features/metrics/limit-metrics.test.ts': ['admin'],
   'test/features/metrics/request-metrics.test.ts': ['admin'],
-  'test/ops/config/config.test.ts': ['files', 'overload'],
+  'test/ops/config/config.test.ts': ['files', 'overload', 'signIn'],
   'test/platform/limits/call-limits.test.ts': ['tasks'],
   'test/platform/store/any-text.test.ts': ['tasks'],
   'test/platform/store/backends/url-schemes.test.ts': ['redis'],

@@ -23,7 +23,11 @@ export const REMOVALS = {
   },
   console: {
     paths: ['edges/console', 'app/console.ts'],
-    cuts: { 'main.ts': [linesWith('import\\(\'./app/console.ts'), /^ {4}return await openConsole\([^]*?\}\)\n/m] }
+    cuts: { 'main.ts': [linesWith('import\\(\'./app/console.ts'), /^function readConsolePage [^]*?\n\}\n\n/m] }
+  },
+  desk: {
+    paths: ['edges/desk'],
+    cuts: { 'main.ts': [linesWith('open-desk')], 'programs/cli/serve.ts': [linesWith('open-desk')] }
   },
   admin: {
     paths: ['edges/admin', 'app/admin.ts'],
@@ -68,6 +72,17 @@ export const REMOVALS = {
     cuts: {
       'app/app.ts': [linesWith('openFiles')],
       'ops/config/settings.ts': [linesWith('FILES_URL_FORM, isFilesUrl'), /^ {2}filesUrl: setting\([^]*?'\),\n/m]
+    }
+  },
+  signIn: {
+    paths: ['features/sign-in', 'edges/sign-in', 'app/sign-in.ts'],
+    cuts: {
+      'app/app.ts': [linesWith('prepareSignIn')],
+      'programs/cli/check.ts': [linesWith('findSignInProblems')],
+      'ops/config/access-settings.ts': [
+        /,\n {2}signIn: setting\([^]*?(?=\n\} satisfies)/m, linesWith('findSignInConflicts\\(config'),
+        /function findSignInConflicts[^]*?\n\}\n\n/, /, 'sign-in'/
+      ]
     }
   },
   remainders: {

@@ -25,10 +25,18 @@ export interface AuthorizationServerSettings {
   readonly scopes?: readonly string[]
   /** 600 by default. */
   readonly tokenTtlSeconds?: number
+  /** The claims of a user in ID tokens, beside those that the behavior has. */
+  readonly claimsOf?: (user: string) => Readonly<Record<string, unknown>>
+  /** The issuer, where it is not the address of the server. */
+  readonly origin?: string
   /** More clients than `machine` and `books`, whose secrets are `…-secret`, and `app`, which is public. */
   readonly clients?: readonly ClientMetadata[]
   /** Whether it exchanges tokens, and for what. It does not by default. */
   readonly exchange?: ExchangeSettings
+  /** Whether clients that may have refresh tokens get them. True by default. */
+  readonly issuesRefreshTokens?: boolean
+  /** Told of the tokens of each sign-in and refresh. */
+  readonly onTokens?: (tokens: readonly string[]) => void
 }
 
 export interface Tokens {
@@ -56,15 +64,16 @@ export type AuthorizationServer = Awaited<ReturnType<typeof startAuthorizationSe
 export async function startAuthorizationServer (t: Test, settings: AuthorizationServerSettings = {}) {
   const {
     behavesAs = 'standard', format = 'jwt', alg = 'ES256', scopes = ['books:read', 'books:write'],
-    tokenTtlSeconds = 600, clients = [], exchange
+    tokenTtlSeconds = 600, claimsOf = () => ({}), clients = [], exchange, issuesRefreshTokens, onTokens
   } = settings
   const behavior = BEHAVIORS[behavesAs]
   const port = await findFreePort()
   const origin = `http://127.0.0.1:${port}`
-  const issuer = `${origin}${behavior.path}`
+  const issuer = `${settings.origin ?? origin}${behavior.path}`
   const mount = behavior.path.replace(/\/$/, '')
   const records = new Map<string, AdapterPayload>()
   const counts = new Map<string, number>()
+  const queries = new Map<string, URLSearchParams>()
   const answers = new Map<string, (response: ServerResponse) => void>()
   let delayMs = 0
   let keys: readonly JWK[] = []
@@ -80,8 +89,11 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
       format,
       scopes,
       tokenTtlSeconds,
+      claimsOf,
       records,
       exchange,
+      issuesRefreshTokens,
+      onTokens,
       jwks: { keys: [...used] } as JWKS,
       clients: [...CLIENTS, ...clients]
     })
@@ -91,6 +103,7 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
   async function answer (request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').replace(/\?.*$/, '')
     counts.set(path, (counts.get(path) ?? 0) + 1)
+    queries.set(path, new URL(request.url ?? '', origin).searchParams)
     if (delayMs > 0) await pause(delayMs, undefined, { ref: false })
     const own = answers.get(path)
     if (own !== undefined) own(response)
@@ -147,6 +160,8 @@ export async function startAuthorizationServer (t: Test, settings: Authorization
     },
     /** How many requests the path has had, without the query: such as `/jwks`. */
     requestsOf: (path: string) => counts.get(`${mount}${path}`) ?? counts.get(path) ?? 0,
+    /** The query of the last request of the path. */
+    lastQuery: (path: string) => queries.get(`${mount}${path}`) ?? new URLSearchParams(),
     allRequests: () => [...counts.values()].reduce((sum, count) => sum + count, 0),
     /** Signs with a new key. The old one is not published any more, unless `keepsOld`. */
     async rotateKeys ({ keepsOld = false } = {}) {

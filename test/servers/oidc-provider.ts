@@ -14,14 +14,24 @@ export interface ProviderOptions {
   readonly format: 'jwt' | 'opaque'
   readonly scopes: readonly string[]
   readonly tokenTtlSeconds: number
+  /** The claims of a user that the behavior does not have. */
+  readonly claimsOf: (user: string) => Readonly<Record<string, unknown>>
   readonly clients: NonNullable<Configuration['clients']>
   /** Absent: the provider exchanges no tokens. */
   readonly exchange: ExchangeSettings | undefined
+  readonly issuesRefreshTokens?: boolean | undefined
+  /** Told of the tokens of each sign-in and refresh. */
+  readonly onTokens?: ((tokens: readonly string[]) => void) | undefined
   /** What the provider keeps: codes, grants, opaque tokens, registered clients. */
   readonly records: Map<string, AdapterPayload>
 }
 
 const DAY = 86_400
+/** The claims that an ID token or the userinfo endpoint may have. */
+const CLAIMS = [
+  'azp', 'hd', 'oid', 'tid', 'ver', 'nickname', 'preferred_username', 'typ',
+  'groups', 'realm_access', 'roles', '_claim_names'
+]
 
 export async function buildProvider (options: ProviderOptions): Promise<ProviderInstance> {
   silence()
@@ -30,23 +40,31 @@ export async function buildProvider (options: ProviderOptions): Promise<Provider
   const provider = new Provider(options.issuer, toConfiguration(options))
   // Tokens are asked for with http.
   provider.proxy = true
+  const { onTokens } = options
+  if (onTokens !== undefined) provider.on('grant.success', ({ body }) => onTokens(readTokens(body)))
   if (options.exchange !== undefined) registerExchange(provider, options, options.exchange)
   return provider
 }
 
 function toConfiguration (
-  { behavior, alg, jwks, format, scopes, tokenTtlSeconds, clients, exchange, records }: ProviderOptions
+  {
+    behavior, alg, jwks, format, scopes, tokenTtlSeconds, claimsOf, clients, exchange, records, ...settings
+  }: ProviderOptions
 ): Configuration {
+  const readClaims = (id: string) => ({ sub: id, ...behavior.idClaims(id), ...claimsOf(id) })
+  const { issuesRefreshTokens = true } = settings
   return {
     adapter: (model) => createAdapter(model, records),
     jwks,
     clients,
     clientDefaults: { id_token_signed_response_alg: alg as 'RS256', application_type: 'native' },
-    scopes: ['openid', 'offline_access', ...scopes],
+    scopes: ['openid', ...behavior.lacksOfflineAccess ? [] : ['offline_access'], ...scopes],
+    claims: { openid: ['sub'], profile: CLAIMS, email: ['email', 'email_verified'] },
+    conformIdTokenClaims: behavior.hasThinIdTokens === true,
     cookies: { keys: ['the secret of a test'] },
-    findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    findAccount: (_, id) => ({ accountId: id, claims: () => readClaims(id) }),
     ...(exchange?.rotates !== undefined && { rotateRefreshToken: exchange.rotates }),
-    issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
+    issueRefreshToken: (_, client) => issuesRefreshTokens && client.grantTypeAllowed('refresh_token'),
     ttl: {
       AccessToken: tokenTtlSeconds,
       ClientCredentials: tokenTtlSeconds,
@@ -67,7 +85,10 @@ function toConfiguration (
         enabled: true,
         useGrantedResource: () => true,
         // A client that names no resource gets tokens for the audience that the provider is set up for.
-        defaultResource: (_, __, asked) => (asked?.length ? asked : 'urn:trivet:default'),
+        defaultResource: (_, __, asked) => {
+          if (asked?.length) return asked
+          return behavior.hasOpaqueTokens ? [] : 'urn:trivet:default'
+        },
         getResourceServerInfo: (_, resource) => ({
           scope: scopes.join(' '),
           audience: exchange?.targets.includes(resource) ? resource : behavior.audience ?? resource,
@@ -78,6 +99,11 @@ function toConfiguration (
       }
     }
   }
+}
+
+function readTokens (body: unknown): string[] {
+  const names = ['access_token', 'refresh_token', 'id_token']
+  return Object.entries(Object(body)).flatMap(([name, value]) => names.includes(name) ? [String(value)] : [])
 }
 
 function createAdapter (model: string, records: Map<string, AdapterPayload>): Adapter {

@@ -9,19 +9,41 @@ export interface ProviderBehavior {
   readonly hasOAuthMetadata: boolean
   /** The `aud` of access tokens. Absent: the `resource` that the client asked for. */
   readonly audience?: string
+  /** The claims of an ID token, beside those of the test. */
+  readonly idClaims: (user: string) => Readonly<Record<string, unknown>>
+  /** Whether an ID token has only `sub`. The userinfo endpoint has all: OpenID Connect Core, section 5.4. */
+  readonly hasThinIdTokens?: true
+  /** Whether an access token for no other service is opaque. Clients get JWTs for one by default. */
+  readonly hasOpaqueTokens?: true
+  /** Whether there is no scope `offline_access`. */
+  readonly lacksOfflineAccess?: true
   /** Changes an access token before it is signed. */
   readonly shape: (jwt: JWTStructured, token: AccessToken | ClientCredentials) => void
 }
 
-export type ProviderName = 'standard' | 'entra' | 'auth0' | 'keycloak' | 'okta'
+export type ProviderName = 'standard' | 'thin' | 'entra' | 'auth0' | 'keycloak' | 'okta' | 'google'
+
+/** The tenant of `entra`. */
+export const TENANT = '11111111-2222-3333-4444-555555555555'
 
 export const BEHAVIORS: { readonly [name in ProviderName]: ProviderBehavior } = {
-  standard: { path: '', hasOAuthMetadata: true, shape: () => {} },
+  standard: { path: '', hasOAuthMetadata: true, idClaims: () => ({}), shape: () => {} },
+  thin: {
+    path: '',
+    hasOAuthMetadata: true,
+    idClaims: () => ({}),
+    hasThinIdTokens: true,
+    hasOpaqueTokens: true,
+    shape: () => {}
+  },
   /** `api://` audiences, `scp` for users and `roles` for applications, a `sub` for each application. */
   entra: {
-    path: '/11111111-2222-3333-4444-555555555555/v2.0',
+    path: `/${TENANT}/v2.0`,
     hasOAuthMetadata: false,
     audience: 'api://books',
+    idClaims: (user) => ({
+      oid: `oid-${user}`, tid: TENANT, ver: '2.0', preferred_username: `${user}@books.example`
+    }),
     shape (jwt, token) {
       const { scope = '', client_id: azp, sub, ...rest } = jwt.payload
       const granted = isUser(token) ? { scp: scope } : { roles: String(scope).split(' ') }
@@ -34,6 +56,7 @@ export const BEHAVIORS: { readonly [name in ProviderName]: ProviderBehavior } = 
     path: '/',
     hasOAuthMetadata: true,
     audience: 'https://books.example/api',
+    idClaims: (user) => ({ nickname: user }),
     shape (jwt, token) {
       const { client_id: azp, sub, aud, iss, ...rest } = jwt.payload
       jwt.header = { typ: 'JWT' }
@@ -52,6 +75,7 @@ export const BEHAVIORS: { readonly [name in ProviderName]: ProviderBehavior } = 
     path: '/realms/books',
     hasOAuthMetadata: true,
     audience: 'books-api',
+    idClaims: (user) => ({ preferred_username: user, email_verified: false, typ: 'ID' }),
     shape (jwt) {
       const { client_id: azp, ...rest } = jwt.payload
       jwt.header = { typ: 'JWT' }
@@ -63,12 +87,27 @@ export const BEHAVIORS: { readonly [name in ProviderName]: ProviderBehavior } = 
     path: '/oauth2/default',
     hasOAuthMetadata: true,
     audience: 'api://default',
+    idClaims: (user) => ({ preferred_username: `${user}@books.example`, ver: 1 }),
     shape (jwt, token) {
       const { scope = '', client_id: cid, sub, ...rest } = jwt.payload
       const user = isUser(token) && { uid: `00u-${sub}`, sub: `${sub}@books.example` }
       jwt.header = { typ: undefined }
       jwt.payload = { ...rest, sub: cid, ...user, scp: String(scope).split(' '), cid, ver: 1 }
     }
+  },
+  /** Access tokens are opaque. Only people of a Workspace have `hd`, the domain. */
+  google: {
+    path: '',
+    hasOAuthMetadata: false,
+    hasOpaqueTokens: true,
+    lacksOfflineAccess: true,
+    idClaims: (user) => ({
+      azp: 'trivet',
+      email: user.includes('@') ? user : `${user}@gmail.com`,
+      email_verified: true,
+      ...(user.includes('@') && { hd: user.slice(user.indexOf('@') + 1) })
+    }),
+    shape: () => {}
   }
 }
 

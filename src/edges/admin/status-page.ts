@@ -33,7 +33,7 @@ export function toStatusPage (facts: StatusFacts): string {
   return toPage({
     title: `Trivet: ${report.ready ? 'ready' : 'not ready'}`,
     isWide: true,
-    refreshSeconds,
+    refresh: refreshSeconds === undefined ? undefined : { seconds: refreshSeconds },
     body: html`${heading}
 ${introduce(facts)}
 <h2>Problems now</h2>

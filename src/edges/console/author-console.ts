@@ -31,8 +31,13 @@ export interface ConsoleOptions {
   readonly version: string
   /** The path of the endpoint. */
   readonly endpoint: string
-  /** Absent if the service checks tokens: nobody is picked then. */
+  /** Absent if the service checks tokens. */
   readonly callers?: PickedCallers
+  /** Makes tokens of callers for a service that checks them. Absent if it takes those of others alone. */
+  readonly desk?: {
+    readonly firstCaller: PickedCaller
+    signFor (caller: PickedCaller): Promise<string>
+  } | undefined
 }
 
 export class AuthorConsole implements ConsoleSource {
@@ -73,12 +78,12 @@ export class AuthorConsole implements ConsoleSource {
   }
 
   #write ({ scopes, files, scoped, ...catalog }: ServedFacts): string {
-    const { endpoint, version, callers } = this.#options
+    const { endpoint, version, callers, desk } = this.#options
     return toWellFormedJson(JSON.stringify({
       endpoint,
       version,
-      callers: callers === undefined ? 'token' : 'picked',
-      caller: callers?.unnamed ?? { scopes: [] },
+      callers: callers !== undefined ? 'picked' : desk === undefined ? 'token' : 'desk',
+      caller: callers?.unnamed ?? desk?.firstCaller ?? { scopes: [] },
       sandboxKey: this.#sandboxKey,
       scopes,
       scoped,
@@ -89,10 +94,11 @@ export class AuthorConsole implements ConsoleSource {
 
   showScreen (csp: string): ReturnType<typeof toSandbox> { return toSandbox(csp, this.#sandboxKey) }
 
-  pick (caller: unknown): string {
-    const { callers } = this.#options
-    if (callers === undefined) throw new TypeError('this service checks tokens: TRIVET_AUTH is set')
-    return callers.sign(readCaller(caller))
+  async pick (caller: unknown): Promise<string> {
+    const { callers, desk } = this.#options
+    if (callers !== undefined) return callers.sign(readCaller(caller))
+    if (desk === undefined) throw new TypeError('this service checks tokens: TRIVET_AUTH is set')
+    return await desk.signFor(readCaller(caller))
   }
 }
 

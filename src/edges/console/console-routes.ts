@@ -6,12 +6,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { toWellFormedJson } from '../../base/text.ts'
 import { messageOf } from '../../base/words.ts'
 import { LOOPBACK_HOST } from '../http/origin-policy.ts'
+import { refuseOtherMachines, refuseOtherPages } from '../http/own-machine.ts'
 
 const FOLDER = '/console'
 const PAGE = 'index.html'
 const MAX_BODY_BYTES = 65_536
-/** What proxies and tunnels say of the request that they pass on. */
-const FORWARDING_HEADER = /^(?:via|forwarded|x-forwarded-.*|x-(?:real|client)-ip|x-original-.*|cf-.*|true-client-ip)$/
 
 export interface ConsoleFile {
   readonly type: string
@@ -24,8 +23,8 @@ export interface ConsoleSource {
   readonly files: ReadonlyMap<string, ConsoleFile>
   /** Returns the state of the service and its catalog, as JSON. */
   readState (): string
-  /** Returns a token for a caller. Throws a TypeError that says what was expected. */
-  pick (caller: unknown): string
+  /** Resolves to a token for a caller. Rejects with a TypeError that says what was expected. */
+  pick (caller: unknown): Promise<string>
   /** Resolves to the recording and the log of a task. `undefined` for a task that is unknown. */
   readTask (id: string): Promise<object | undefined>
   /**
@@ -48,11 +47,7 @@ export function consolePathOf (endpoint: string): string {
 }
 
 export function registerConsole (app: FastifyInstance, source: ConsoleSource, endpoint: string): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    const problem = findProblem(request)
-    if (problem === undefined) done()
-    else reply.code(403).type('text/plain').send(`${problem}\n`)
-  })
+  app.addHook('onRequest', refuseOtherMachines('console'))
   app.get(consolePathOf(endpoint), (request, reply) => {
     reply.headers({ 'content-security-policy': toPolicy(request), 'x-content-type-options': 'nosniff' })
     return sendFile(source, PAGE, reply)
@@ -67,43 +62,22 @@ export function registerConsole (app: FastifyInstance, source: ConsoleSource, en
   })
   app.register(async (routes) => {
     routes.setReplySerializer((payload) => toWellFormedJson(JSON.stringify(payload)))
-    routes.addHook('onRequest', refuseOtherPages)
+    routes.addHook('onRequest', refuseOtherPages('console'))
     routes.get(`${FOLDER}/state`, (request, reply) => sendState(source.readState(), request, reply))
     routes.get<{ Params: { id: string } }>(`${FOLDER}/tasks/:id`, async ({ params: { id } }, reply) => {
       const task = await source.readTask(id)
       if (task === undefined) return reply.code(404).type('text/plain').send('There is no such task\n')
       return reply.header('cache-control', 'no-store').send(task)
     })
-    routes.post(`${FOLDER}/callers`, { bodyLimit: MAX_BODY_BYTES }, ({ body }, reply) => {
+    routes.post(`${FOLDER}/callers`, { bodyLimit: MAX_BODY_BYTES }, async ({ body }, reply) => {
       try {
-        return reply.header('cache-control', 'no-store').send({ token: source.pick(body) })
+        return reply.header('cache-control', 'no-store').send({ token: await source.pick(body) })
       } catch (error) {
         if (!(error instanceof TypeError)) throw error
         return reply.code(400).send({ message: messageOf(error) })
       }
     })
   })
-}
-
-/** A tunnel or a proxy brings requests of others, whatever host they ask for. Most of them can be told. */
-function findProblem ({ headers, raw: { httpVersion } }: FastifyRequest): string | undefined {
-  if (!LOOPBACK_HOST.test(headers.host ?? '')) {
-    return 'The console answers to http://localhost and http://127.0.0.1 only'
-  }
-  // Proxies that say nothing often speak HTTP 1.0 to the service. No browser does.
-  return httpVersion === '1.0' || Object.keys(headers).some((name) => FORWARDING_HEADER.test(name))
-    ? 'The console answers requests of this machine only, and this one has been forwarded'
-    : undefined
-}
-
-/** Other pages of this machine may call the endpoint. They may not pick callers. */
-function refuseOtherPages (
-  { headers: { host, origin, 'sec-fetch-site': site } }: FastifyRequest, reply: FastifyReply, done: () => void
-): void {
-  const isOwn = (origin === undefined || origin.toLowerCase() === `http://${host?.toLowerCase()}`) &&
-    (site === undefined || site === 'same-origin' || site === 'none')
-  if (isOwn) done()
-  else reply.code(403).type('text/plain').send('Only the page of the console may ask this\n')
 }
 
 function sendFile ({ files }: ConsoleSource, name: string, reply: FastifyReply): FastifyReply | void {

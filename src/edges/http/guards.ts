@@ -47,14 +47,16 @@ export interface GuardsDependencies {
   readonly replies: Replies
   /** Whether a request is served without authentication. Its answer must have nothing of the catalog. */
   readonly isOpen?: (request: FastifyRequest) => boolean
+  /** Whether the routes say themselves which pages may read their answers. */
+  readonly hasOwnCors?: boolean
 }
 
 export function registerGuards (app: FastifyInstance, dependencies: GuardsDependencies): void {
   const { policy, authenticator, authentications, unavailableLog, shutdown, shedding, replies } = dependencies
-  const { arrivingBytes, isOpen = () => false } = dependencies
+  const { arrivingBytes, isOpen = () => false, hasOwnCors = false } = dependencies
   app.decorateRequest('principal')
   app.decorateRequest('address', { getter () { return clientAddressOf(this) } })
-  const addCorsHeaders = createCors(app)
+  const addCorsHeaders = hasOwnCors ? undefined : createCors(app)
 
   // One hook for all checks: each hook costs a request as much as finding its route.
   app.addHook('onRequest', (request, reply, done) => {
@@ -80,7 +82,7 @@ export function registerGuards (app: FastifyInstance, dependencies: GuardsDepend
       replies.refuse(hostNotAllowed(host), request, reply)
     } else if (!policy.isAllowedOrigin(origin)) {
       replies.refuse(originNotAllowed(origin), request, reply)
-    } else if (origin === undefined) {
+    } else if (origin === undefined || addCorsHeaders === undefined) {
       authenticate(request, reply, done)
     } else {
       addCorsHeaders.call(

@@ -1,5 +1,6 @@
 // The errors of calls: their messages are for models and say no cause.
 
+import { AddressRefused } from '../../platform/access/checked-lookup.ts'
 import { UpstreamError, type UpstreamErrorCode } from '../../platform/author/upstream-error.ts'
 import { codeOf, messageOf, toDuration } from '../../base/words.ts'
 import { CredentialError, type CredentialFailure } from './credentials/credential.ts'
@@ -28,9 +29,6 @@ export class AnsweredElsewhere extends CallError {
     super('redirected', new Error('status 303 is not followed: the request was done'))
   }
 }
-
-/** The host has an address that no call may go to. */
-export class AddressRefused extends Error {}
 
 /** Thrown by the stand-in of an upstream in a test. Its author gets it as it is. */
 export class StandInError extends Error {

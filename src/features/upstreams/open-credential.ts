@@ -1,12 +1,14 @@
 // Opens the credential of an upstream: one row for each type of `auth`.
 
-import type { TokenExchange } from './tokens/token-exchange.ts'
+import type { SignedInCallers } from './signed-in-callers.ts'
+import type { CallerExchange } from './tokens/vouched-exchange.ts'
 import type { CompiledAuth } from './definition/compile-upstream.ts'
 import type { CredentialLog } from './credentials/bearer-token.ts'
 import { createClaimsCredential, type ServiceSigner } from './credentials/claims.ts'
 import type { Credential } from './credentials/credential.ts'
 import { createExchangeCredential } from './credentials/exchange.ts'
 import type { KeptTokens } from './credentials/kept-tokens.ts'
+import type { Principal } from '../../platform/access/principal.ts'
 import { problemsOf, type AccessFacts } from './credentials/problems.ts'
 import { openBasic, openNoCredential, openSecret } from './credentials/secret.ts'
 import { createServiceCredential, type OwnClient } from './credentials/service.ts'
@@ -17,10 +19,11 @@ export interface CredentialDependencies {
   readonly facts: AccessFacts
   readonly own: OwnClient
   /** Absent if this service exchanges no tokens. */
-  readonly exchange: TokenExchange | undefined
+  readonly exchange: CallerExchange | undefined
   readonly kept: KeptTokens
+  readonly readClaims: SignedInCallers['readClaims']
   /** Throws if this service cannot sign. */
-  openSigner (): ServiceSigner
+  openSigner (principal: Principal): ServiceSigner
 }
 
 interface OpeningUpstream extends CredentialDependencies {

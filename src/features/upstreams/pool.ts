@@ -1,8 +1,8 @@
 // The connections to one upstream. The only file that loads undici.
 
 import { Pool } from 'undici'
+import { createCheckedLookup, type ResolveHost } from '../../platform/access/checked-lookup.ts'
 import type { CompiledUpstream } from './definition/compile-upstream.ts'
-import { createCheckedLookup, type ResolveHost } from './checked-lookup.ts'
 import type { Transport } from './calling-upstream.ts'
 
 /** @param connections the most that are open at once. */

@@ -9,7 +9,7 @@ import {
 } from './setting-kinds.ts'
 
 export const ACCESS_SETTINGS = {
-  auth: setting('TRIVET_AUTH', manyOf(['none', 'jwt', 'introspection', 'tokens']), [],
+  auth: setting('TRIVET_AUTH', manyOf(['none', 'jwt', 'introspection', 'tokens', 'sign-in']), [],
     'Who may use the service. See [Access](access.md#modes).'),
   publicUrl: setting('TRIVET_PUBLIC_URL',
     text(
@@ -46,7 +46,17 @@ export const ACCESS_SETTINGS = {
     text('an https:// URL (http:// only for this machine)', { test: isServerUrl }), undefined,
     "For `introspection`: the URL to ask about tokens. By default it is in the issuer's metadata."),
   authTokens: setting('TRIVET_AUTH_TOKENS', file, undefined,
-    'For `tokens`: the file of [static tokens](access.md#static-tokens).')
+    'For `tokens`: the file of [static tokens](access.md#static-tokens).'),
+  signIn: setting('TRIVET_SIGN_IN',
+    text('the https:// URL of an identity provider (http:// only for this machine)', { test: isServerUrl }),
+    undefined, 'For `sign-in`: the identity provider, as its `iss` writes it. See [Sign-in](sign-in.md).'),
+  signInClientId: setting('TRIVET_SIGN_IN_CLIENT_ID', text('a client id', /\S/), undefined,
+    'For `sign-in`: the id of the service at the identity provider.'),
+  signInClientSecret: secret(setting('TRIVET_SIGN_IN_CLIENT_SECRET', text('a secret', /\S/), undefined,
+    'For `sign-in`: the secret of the service at the identity provider.')),
+  signInClientKey: secret(setting('TRIVET_SIGN_IN_CLIENT_KEY',
+    text('a private key in PEM or as a JWK', /^\s*(?:-----BEGIN|\{)/), undefined,
+    'For `sign-in`: the private key of the service, instead of a secret.'))
 } satisfies SettingsTable
 
 export type AccessConfig = ValuesOf<typeof ACCESS_SETTINGS>
@@ -94,11 +104,32 @@ export function findAccessConflicts (config: AccessConfig): string[] {
       !auth.includes('tokens') && authTokens !== undefined,
       'TRIVET_AUTH_TOKENS is set, but TRIVET_AUTH does not have tokens'
     ],
+    ...findSignInConflicts(config),
     ...strangers.map((issuer) => [
       true, `TRIVET_AUTH_AUDIENCES has an audience of ${issuer}, which is not in TRIVET_AUTH_ISSUERS`
     ] as const)
   ]
   return problems.flatMap(([isFound, problem]) => isFound ? [problem] : [])
+}
+
+function findSignInConflicts (
+  { auth, publicUrl, signIn, signInClientId, signInClientSecret: secret, signInClientKey: key }: AccessConfig
+): ReadonlyArray<readonly [isFound: boolean, problem: string]> {
+  const isOn = auth.includes('sign-in')
+  const values = { '': signIn, _CLIENT_ID: signInClientId, _CLIENT_SECRET: secret, _CLIENT_KEY: key }
+  const needs = (name: string) => `TRIVET_AUTH has sign-in, which needs ${name}`
+  return [
+    [isOn && publicUrl === undefined, needs('TRIVET_PUBLIC_URL')],
+    [isOn && signIn === undefined, needs('TRIVET_SIGN_IN')],
+    [isOn && signInClientId === undefined, needs('TRIVET_SIGN_IN_CLIENT_ID')],
+    [
+      isOn && (secret === undefined) === (key === undefined),
+      needs('one of TRIVET_SIGN_IN_CLIENT_SECRET and TRIVET_SIGN_IN_CLIENT_KEY')
+    ],
+    ...Object.entries(values).map(([name, value]) => [
+      !isOn && value !== undefined, `TRIVET_SIGN_IN${name} is set, but TRIVET_AUTH does not have sign-in`
+    ] as const)
+  ]
 }
 
 /** Returns the audiences that tokens may have: without a setting, the public URL. */

@@ -1,6 +1,7 @@
 // The log: lines of JSON on standard output.
 
 import { pino, type Logger } from 'pino'
+import type { Lifecycle } from '../../base/lifecycle.ts'
 import { clock } from '../../base/time.ts'
 import { LineDestination } from '../../base/line-destination.ts'
 
@@ -83,4 +84,11 @@ function readBase (worker: number | undefined): object {
 /** Resolves when every line so far is written, when lines cannot be written, and after half a second. */
 export async function flushLog (logger: Logger): Promise<void> {
   await new Promise<void>((resolve) => { logger.flush(() => resolve()) })
+}
+
+/** The log of an app in a program that gave it none. Its lines are written when the app is closed. */
+export function openOwnLog (level: string, lifecycle: Lifecycle): ServiceLog {
+  const log = openLog(level)
+  lifecycle.add({ close: async () => await flushLog(log.logger) })
+  return log
 }

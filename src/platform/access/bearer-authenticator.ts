@@ -49,9 +49,11 @@ export function createBearerAuthenticator (
   const verifying = new Map<string, Promise<Principal>>()
 
   async function verify (token: string, key: string, network?: string): Promise<Principal> {
+    // A verifier may be slow, or this process may be paused: what it then says is as old.
+    const startedAt = now()
     try {
       const { principal, maxAgeMs } = await verifyByFirst(verifiers, token, network)
-      const until = Math.min(now() + Math.min(maxAgeMs, MAX_AGE_MS), principal.expiresAt ?? Infinity)
+      const until = Math.min(startedAt + Math.min(maxAgeMs, MAX_AGE_MS), principal.expiresAt ?? Infinity)
       if (until > now()) cache.set(key, { principal, until }, { size: token.length })
       tokens.add(principal, token)
       return principal

@@ -1,7 +1,8 @@
 // Verifies access tokens that are JWTs, with the keys that their issuers publish. RFC 9068, RFC 8725.
 
 import {
-  decodeJwt, errors, jwtVerify, type CryptoKey, type JWTVerifyOptions, type JWTVerifyResult
+  createLocalJWKSet, decodeJwt, errors, jwtVerify, type CryptoKey, type JSONWebKeySet, type JWTVerifyOptions,
+  type JWTVerifyResult
 } from 'jose'
 import { cut } from '../../base/text.ts'
 import { AuthenticationError, AuthenticationUnavailable, reasonOf, TokenNotKnown } from './authentication.ts'
@@ -25,6 +26,9 @@ interface TrustedIssuer {
   readonly findKey: IssuerKeys
 }
 
+/** An issuer whose keys this service has. */
+interface KnownIssuer extends Omit<TrustedIssuer, 'findKey'> { readonly jwks: JSONWebKeySet }
+
 const MAX_AGE_MS = 5 * 60_000
 /** How many keys are tried for a token that names none. Servers publish a few. */
 const MAX_KEYS = 10
@@ -36,18 +40,27 @@ const ALGORITHMS = [
 /** Throws a TypeError if an issuer is not a URL that may be asked, or has no accepted audience. */
 export function createJwtVerifier (options: JwtVerifierOptions): TokenVerifier {
   const { issuers, audiences, rules } = options
-  const trusted = new Map(issuers.map((issuer): [string, TrustedIssuer] => [issuer, {
+  return createVerifier(issuers.map((issuer) => ({
     issuer,
     audiences: audiencesOf(issuer, audiences),
     findKey: createIssuerKeys(openIssuer(issuer, options), options)
-  }]))
+  })), rules)
+}
+
+/** Creates a verifier that asks nobody. */
+export function createKnownJwtVerifier ({ jwks, ...issuer }: KnownIssuer, rules: TokenRules): TokenVerifier {
+  return createVerifier([{ ...issuer, findKey: createLocalJWKSet(jwks) }], rules)
+}
+
+function createVerifier (issuers: readonly TrustedIssuer[], rules: TokenRules): TokenVerifier {
+  const trusted = new Map(issuers.map((issuer) => [issuer.issuer, issuer]))
   return {
     maxAgeMs: MAX_AGE_MS,
     async verify (token) {
       const iss = readUnverifiedIssuer(token)
       const issuer = trusted.get(iss)
       if (issuer === undefined) {
-        throw new TokenNotKnown(`the issuer ${cut(iss, 200)} is none of ${issuers.join(', ')}`)
+        throw new TokenNotKnown(`the issuer ${cut(iss, 200)} is none of ${[...trusted.keys()].join(', ')}`)
       }
       return await verifyJwt(token, issuer, rules)
     }

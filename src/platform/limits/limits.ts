@@ -67,6 +67,8 @@ export const LIMITS = {
   handles: { things: 'handles', per: 'principal', advice: 'Use or delete one that exists.', code: 429 },
   // Beyond it the oldest remainder gives way.
   remainderBytes: { things: 'bytes of remainders', per: 'replica', max: 268_435_456, code: 503 },
+  signInRequests: { things: 'requests of clients that sign in', per: 'replica', max: 2000, code: 503 },
+  signIns: { things: 'unfinished sign-ins', per: 'service', max: 50_000, code: 503 },
   firstAnswers: { things: 'kept answers', per: 'principal', max: 1000, code: 429 },
   files: {
     things: 'files', per: 'principal', max: 10_000, advice: 'Room comes back when files expire.', code: 429

@@ -79,10 +79,14 @@ export const checkCommand: AddCommand = (program, surroundings, finish) => {
     .option('--hosts', 'say what hosts that people use make of each tool')
     .addHelpText('after', HELP)
     .action(async (folder: string | undefined, { format, json, ignore, hosts }: CheckFlags) => {
-      const { problems, advice, ...facts } = await find(folder, surroundings, hosts)
+      const { advice, ...facts } = await find(folder, surroundings, hosts)
+      const catalog = findCatalog(folder, surroundings)
+      const problems = [...facts.problems]
+      const { findSignInProblems } = await import('../../features/sign-in/people/sign-in-file.ts')
+      problems.push(...await findSignInProblems(catalog, surroundings.environment.TRIVET_SIGN_IN))
       const shownAdvice = advice.filter(({ name }) => !ignore.includes(name))
-      const findings = { problems, advice: shownAdvice, ...facts }
-      const base = findBase(findCatalog(folder, surroundings))
+      const findings = { ...facts, problems, advice: shownAdvice }
+      const base = findBase(catalog)
       surroundings.out(WRITERS[json === true ? 'json' : format](findings, surroundings.version, base))
       if (problems.length > 0) finish(FAILED)
     })

@@ -58,8 +58,11 @@ function servingCommand ({ name, description, defaults, fixed, isForAuthors }: S
       const { console, subject, scopes, ...flags } = options
       const values = { ...flags, ...(folder !== undefined && { catalog: folder }) }
       const variables = withFlags({ ...defaults, ...environment, ...fixed }, values)
+      const ofDesk = {
+        ...isForAuthors && (await import('../../edges/desk/open-desk.ts')).toDeskVariables(variables)
+      }
       const author = isForAuthors ? toAuthorOptions({ console, subject, scopes }) : undefined
-      await serve(variables, { spell: spellWith(flags), author })
+      await serve({ ...variables, ...ofDesk }, { spell: spellWith(flags), author })
     })
   }
 }

@@ -9,5 +9,6 @@ export const NO_CREDENTIALS: CredentialDependencies = {
   own: {},
   exchange: undefined,
   kept: new KeptTokens(),
+  readClaims: () => undefined,
   openSigner () { throw new Error('the service has no keys') }
 }

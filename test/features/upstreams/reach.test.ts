@@ -7,7 +7,7 @@ import {
   compileUpstream, type CompiledUpstream
 } from '../../../src/features/upstreams/definition/compile-upstream.ts'
 import { defineUpstream, type UpstreamOptions } from '../../../src/platform/author/define-upstream.ts'
-import type { ResolveHost } from '../../../src/features/upstreams/checked-lookup.ts'
+import type { ResolveHost } from '../../../src/platform/access/checked-lookup.ts'
 import { readCallTarget } from '../../../src/features/upstreams/target.ts'
 import { createUpstreams } from '../../../src/features/upstreams/upstreams.ts'
 import { ADA } from './open-upstream.ts'

@@ -31,6 +31,12 @@ const RATE: Expectation = {
   rule: 'must be a number of calls and a time in s, m, h or d, such as 100/1m, or off, got '
 }
 
+const SIGN_IN = {
+  TRIVET_AUTH: 'sign-in',
+  TRIVET_PUBLIC_URL: 'https://books.example/mcp',
+  TRIVET_SIGN_IN: 'https://login.example'
+}
+
 const settings: { readonly [K in keyof Config]: Expectation } = {
   host: {
     fallback: '127.0.0.1',
@@ -75,7 +81,7 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     fallback: [],
     good: [['none', ['none']]],
     bad: ['basic', 'None', 'false', 'jwt,oauth'],
-    rule: 'must be one or several of none, jwt, introspection, tokens, comma-separated, got '
+    rule: 'must be one or several of none, jwt, introspection, tokens, sign-in, comma-separated, got '
   },
   publicUrl: {
     fallback: undefined,
@@ -147,6 +153,34 @@ const settings: { readonly [K in keyof Config]: Expectation } = {
     bad: [],
     rule: '',
     beside: { TRIVET_AUTH: 'tokens' }
+  },
+  signIn: {
+    fallback: undefined,
+    good: [['https://login.example', 'https://login.example'], ['http://localhost:1', 'http://localhost:1']],
+    bad: ['http://login.example', 'login.example'],
+    rule: 'must be the https:// URL of an identity provider (http:// only for this machine), got ',
+    beside: { ...SIGN_IN, TRIVET_SIGN_IN_CLIENT_ID: 'a', TRIVET_SIGN_IN_CLIENT_SECRET: 'a' }
+  },
+  signInClientId: {
+    fallback: undefined,
+    good: [['a', 'a']],
+    bad: [],
+    rule: '',
+    beside: { ...SIGN_IN, TRIVET_SIGN_IN_CLIENT_SECRET: 'a' }
+  },
+  signInClientSecret: {
+    fallback: undefined,
+    good: [['a', 'a']],
+    bad: [],
+    rule: '',
+    beside: { ...SIGN_IN, TRIVET_SIGN_IN_CLIENT_ID: 'a' }
+  },
+  signInClientKey: {
+    fallback: undefined,
+    good: [['{"kty":"EC"}', '{"kty":"EC"}']],
+    bad: ['secret'],
+    rule: 'must be a private key in PEM or as a JWK, got ',
+    beside: { ...SIGN_IN, TRIVET_SIGN_IN_CLIENT_ID: 'a' }
   },
   allowedHosts: {
     fallback: [],
@@ -324,11 +358,11 @@ t.test('gives each setting its own variable, which begins with TRIVET_ except HO
   t.same(variables.filter((variable) => !variable.startsWith('TRIVET_')), ['HOST', 'PORT'])
 })
 
-t.test('names each option like its variable, and has 52 settings at most', async (t) => {
+t.test('names each option like its variable, and has 56 settings at most', async (t) => {
   for (const [option, { variable }] of ROWS) {
     t.equal(option.replaceAll(/[A-Z]/g, '_$&').toUpperCase(), variable.replace(/^TRIVET_/, ''))
   }
-  t.ok(ROWS.length <= 52)
+  t.ok(ROWS.length <= 56)
 })
 
 t.test('reports all problems at once', async (t) => {
@@ -391,7 +425,7 @@ t.test('refuses invalid options of an embedding program, with all problems', asy
     'host is not an option of createApp: pass it to app.listen()',
     'pagesize is not an option of createApp',
     'maxBodyByte is not an option of createApp; did you mean maxBodyBytes?',
-    "auth must be a list of none, jwt, introspection, tokens, got 'none'"
+    "auth must be a list of none, jwt, introspection, tokens, sign-in, got 'none'"
   ])
   t.match(refused({ adminPort: 9464, adminHost: '0.0.0.0' }), [
     /^adminPort is not an option of createApp: only a service that runs as a process has/,

@@ -12,7 +12,9 @@ const verifierOf = (preset: keyof typeof PRESETS, { issuer, audience = RESOURCE 
 }
 
 /** What a user and a client that acts for itself look like, both with the scope books:read. */
-const EXPECTED: { readonly [name in ProviderName]: { readonly user: object, readonly client: object } } = {
+const EXPECTED: {
+  readonly [name in Exclude<ProviderName, 'thin' | 'google'>]: Readonly<Record<'user' | 'client', object>>
+} = {
   standard: {
     user: { subject: 'alice', clientId: 'app', scopes: ['books:read'] },
     client: { subject: 'machine', clientId: 'machine', scopes: ['books:read'] }

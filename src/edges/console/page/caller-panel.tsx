@@ -14,9 +14,14 @@ export function CallerPanel ({ state }: CallerPanelProps) {
     <details class='caller' onKeyDown={closeByEscape}>
       <summary>Called as <strong>{describeCaller(state)}</strong></summary>
       <div class='panel'>
-        {state.callers === 'picked'
-          ? <IdentityForm state={state} key={JSON.stringify(identity.value)} />
-          : <TokenField />}
+        {state.callers === 'desk' && (
+          <p class='about'>
+            The service checks tokens. This caller gets one from the desk of <code>dev</code>. It counts for
+            this process alone: <code>serve</code> refuses it. An access token that you give comes first.
+          </p>
+        )}
+        {state.callers !== 'token' && <IdentityForm state={state} key={JSON.stringify(identity.value)} />}
+        {state.callers !== 'picked' && <TokenField />}
         <AbilityToggles />
       </div>
     </details>
@@ -35,7 +40,8 @@ function close (within: EventTarget | null): void {
 }
 
 function describeCaller ({ callers, caller }: ConsoleState): string {
-  if (callers === 'token') return bearerToken.value === '' ? 'nobody, no token' : 'the holder of the token'
+  if (bearerToken.value !== '') return 'the holder of the token'
+  if (callers === 'token') return 'nobody, no token'
   const { subject, scopes } = identity.value ?? caller
   const name = subject === undefined || subject === '' ? 'nobody' : subject
   return scopes.length === 0 ? `${name}, no scopes` : `${name}, ${scopes.join(' ')}`
@@ -94,7 +100,9 @@ function IdentityForm ({ state }: CallerPanelProps) {
       <div class='row'>
         <button type='submit' class='primary'>Call as this caller</button>
         {identity.value !== undefined && (
-          <button type='button' onClick={() => chooseIdentity(undefined)}>Call without a token</button>
+          <button type='button' onClick={() => chooseIdentity(undefined)}>
+            {state.callers === 'desk' ? `Call as ${state.caller.subject}` : 'Call without a token'}
+          </button>
         )}
       </div>
     </form>

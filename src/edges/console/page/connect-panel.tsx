@@ -17,6 +17,12 @@ export function ConnectPanel () {
           of <code>dev --subject --scopes</code>: {caller?.subject ?? 'nobody'}.
         </p>
       )}
+      {callers === 'desk' && (
+        <p>
+          Other clients need a token. With <code>TRIVET_AUTH=sign-in</code> the desk of <code>dev</code> gives
+          them one, and asks you who signs in.
+        </p>
+      )}
       {toSections(url, name).map(({ client, place, text }) => (
         <section key={client}>
           <h3>{client}</h3>

@@ -28,7 +28,7 @@ tbody th{font-weight:400;min-width:6rem}
 input::file-selector-button{font:inherit;min-height:2.75rem}
 input,button,.button{font:inherit;color:inherit;box-sizing:border-box;max-width:100%;min-height:2.75rem}
 button,.button{display:inline-block;padding:.55rem 1.25rem;border:1px solid var(--faint);border-radius:.4rem;
-background:var(--field);text-decoration:none;cursor:pointer}
+background:var(--field);text-decoration:none;cursor:pointer;overflow-wrap:normal}
 input{padding:.55rem 0}
 label{display:block}`
 
@@ -65,19 +65,18 @@ export interface PageOptions {
   readonly body: Html
   /** For tables. */
   readonly isWide?: boolean
-  /** After how many seconds the browser loads the page again. Never by default. */
-  readonly refreshSeconds?: number | undefined
+  /** After how many seconds the browser loads the page again, or another one. Never by default. */
+  readonly refresh?: { readonly seconds: number, readonly url?: string } | undefined
 }
 
-export function toPage ({ title, body, isWide = false, refreshSeconds }: PageOptions): string {
-  const refresh = refreshSeconds === undefined
-    ? html``
-    : html`<meta http-equiv="refresh" content="${refreshSeconds}">\n`
+export function toPage ({ title, body, isWide = false, refresh }: PageOptions): string {
+  const way = refresh?.url === undefined ? '' : `;url=${refresh.url}`
+  const refreshing = refresh && html`<meta http-equiv="refresh" content="${refresh.seconds}${way}">\n`
   const page = html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-${refresh}<title>${title}</title><style>${new Html(STYLE)}</style></head>
+${refreshing}<title>${title}</title><style>${new Html(STYLE)}</style></head>
 <body${isWide ? html` class="wide"` : html``}>
 <main>
 ${body}
@@ -88,12 +87,14 @@ ${body}
   return page.text
 }
 
-/** Answers with a page. A form of the page may send to its own origin, and no other page can show it. */
+/** A form of a page may send to its own origin, and no other page can show it. */
+export const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; ` +
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'x-content-type-options': 'nosniff'
+}
+
 export function sendPage (reply: FastifyReply, status: number, page: string): FastifyReply {
-  return reply.code(status).headers({
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; ` +
-      "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-    'x-content-type-options': 'nosniff'
-  }).send(page)
+  return reply.code(status).headers(PAGE_HEADERS).send(page)
 }

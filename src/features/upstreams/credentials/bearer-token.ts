@@ -47,7 +47,7 @@ export function createBearerCredential ({ read, forget, refusal }: TokenSource):
 }
 
 /** Returns other errors as they are, such as the reason of a signal. */
-function toCredentialError (error: unknown, refusal: CredentialFailure): unknown {
+export function toCredentialError (error: unknown, refusal: CredentialFailure): unknown {
   if (error instanceof NothingToExchange) return new CredentialError('caller', error.message)
   if (error instanceof TokenRefused) return new CredentialError(refusal, error.message)
   if (error instanceof AuthenticationUnavailable) return new CredentialError('unavailable', error.message)

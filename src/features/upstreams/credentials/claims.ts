@@ -4,10 +4,12 @@ import type { KeyObject } from 'node:crypto'
 import type { JWTPayload } from 'jose'
 import type { Claims } from '../../../platform/access/claims.ts'
 import { isAnonymous, type Principal } from '../../../platform/access/principal.ts'
+import type { SignedInCallers } from '../signed-in-callers.ts'
 import type { ClaimsAuth } from '../../../platform/author/upstream-auth.ts'
 import { clock, random } from '../../../base/time.ts'
 import { quote } from '../../../base/words.ts'
 import { HEADER_NAME, HEADER_VALUE, isOfConnection } from '../request-head.ts'
+import { toCredentialError } from './bearer-token.ts'
 import { CredentialError, type Credential, type CredentialHeaders } from './credential.ts'
 
 /** Signs the JWTs of this service. */
@@ -16,11 +18,16 @@ export interface ServiceSigner {
   readonly issuer: string
   readonly key: KeyObject
   readonly kid: string
+  /** The header `typ`. `JWT` by default. */
+  readonly type?: string
+  /** Claims that say what the issuer is. */
+  readonly mark?: Claims
 }
 
 interface ClaimsDependencies {
-  /** Called at the first JWT. Throws if this service cannot sign. */
-  readonly openSigner: () => ServiceSigner
+  /** Throws if this service cannot sign. */
+  readonly openSigner: (principal: Principal) => ServiceSigner
+  readonly readClaims: SignedInCallers['readClaims']
 }
 
 type JwtAuth = NonNullable<ClaimsAuth['jwt']>
@@ -36,27 +43,32 @@ const OWN_CLAIMS = ['iss', 'aud', 'iat', 'nbf', 'exp', 'jti']
  * error of a function may quote claims, so only its name is passed on.
  */
 export function createClaimsCredential (
-  { headers, jwt }: ClaimsAuth, { openSigner }: ClaimsDependencies
+  { headers, jwt }: ClaimsAuth, { openSigner, readClaims: readMore }: ClaimsDependencies
 ): Credential {
-  let signer: ServiceSigner | undefined
-
   async function sign ({ audience, claims }: JwtAuth, principal: Principal): Promise<string> {
     const ownClaims = claims === undefined ? {} : readClaims(run('auth.jwt.claims', claims, principal))
-    signer ??= openSigner()
+    const signer = openSigner(principal)
     const iat = Math.floor(clock.now() / 1000)
     const times = { iat, exp: iat + LIFE_SECONDS }
-    const payload = { ...toIdentity(principal), ...ownClaims, iss: signer.issuer, aud: audience, ...times }
-    const token = await toJwt({ ...payload, jti: random.uuid() }, signer)
+    const ownIdentity = { ...toIdentity(principal), ...ownClaims, ...signer.mark, iss: signer.issuer }
+    const token = await toJwt({ ...ownIdentity, aud: audience, ...times, jti: random.uuid() }, signer)
     if (token.length > MAX_CHARS) throw unusable(`the JWT of auth.jwt has more than ${MAX_CHARS} characters`)
     return token
+  }
+
+  function toHeaders (principal: Principal): CredentialHeaders | Promise<CredentialHeaders> {
+    const ownHeaders = headers === undefined ? {} : readHeaders(run('auth.headers', headers, principal))
+    if (jwt === undefined) return ownHeaders
+    return sign(jwt, principal).then((token) => ({ ...ownHeaders, authorization: `Bearer ${token}` }))
   }
 
   return {
     headers ({ principal }) {
       if (isAnonymous(principal)) throw new CredentialError('caller', 'an anonymous caller has no claims')
-      const ownHeaders = headers === undefined ? {} : readHeaders(run('auth.headers', headers, principal))
-      if (jwt === undefined) return ownHeaders
-      return sign(jwt, principal).then((token) => ({ ...ownHeaders, authorization: `Bearer ${token}` }))
+      return readMore(principal)?.then(
+        (claims) => toHeaders({ ...principal, claims }),
+        (error: unknown) => { throw toCredentialError(error, 'caller') }
+      ) ?? toHeaders(principal)
     }
   }
 }
@@ -69,9 +81,12 @@ function toIdentity ({ subject, clientId }: Principal): JWTPayload {
   }
 }
 
+/** A picked caller and a static token have no claims with their names. */
 function claimsOf ({ claims, subject, clientId }: Principal): Claims {
-  return claims ?? {
-    ...(subject !== undefined && { sub: subject }), ...(clientId !== undefined && { client_id: clientId })
+  return {
+    ...(subject !== undefined && { sub: subject }),
+    ...(clientId !== undefined && { client_id: clientId }),
+    ...claims
   }
 }
 
@@ -128,11 +143,11 @@ function readClaims (value: Claims): Claims {
   throw unusable('the function auth.jwt.claims returned a sub that is not a text, or an empty one')
 }
 
-async function toJwt (payload: JWTPayload, { key, kid }: ServiceSigner): Promise<string> {
+async function toJwt (payload: JWTPayload, { key, kid, type: typ = 'JWT' }: ServiceSigner): Promise<string> {
   // A service without tokens never loads the library.
   const { SignJWT } = await import('jose')
   try {
-    return await new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' }).sign(key)
+    return await new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid, typ }).sign(key)
   } catch {
     // The error of the library may quote a claim.
     throw unusable('the function auth.jwt.claims returned what is no JSON')

@@ -1,6 +1,7 @@
 // Calls an upstream as the caller, with a token that the issuer of the caller's token made for it.
 
-import { NothingToExchange, type TokenExchange } from '../tokens/token-exchange.ts'
+import { NothingToExchange } from '../tokens/token-exchange.ts'
+import type { CallerExchange } from '../tokens/vouched-exchange.ts'
 import type { ExchangeTarget } from '../tokens/token-requests.ts'
 import type { ExchangeAuth } from '../../../platform/author/upstream-auth.ts'
 import { createBearerCredential, createScopeReport, type CredentialLog } from './bearer-token.ts'
@@ -10,7 +11,7 @@ import type { KeptTokens } from './kept-tokens.ts'
 export interface ExchangeDependencies {
   readonly upstream: string
   /** Absent if this service has no issuer, or no client there: no caller has a token that it can exchange. */
-  readonly exchange: TokenExchange | undefined
+  readonly exchange: CallerExchange | undefined
   readonly kept: KeptTokens
   readonly log: CredentialLog
 }

@@ -17,6 +17,8 @@ export interface AccessFacts {
   readonly form?: ExchangeForm | undefined
   /** Whether a program that embeds the service finds the principals itself. */
   readonly hasOwnAuthenticator?: boolean | undefined
+  /** Whether an issuer of this process vouches for callers that the author picks. */
+  readonly hasDesk?: boolean | undefined
 }
 
 const CLIENT = 'TRIVET_AUTH_CLIENT_ID with TRIVET_AUTH_CLIENT_SECRET or TRIVET_AUTH_CLIENT_KEY'
@@ -69,8 +71,9 @@ function findServiceProblems<V> (
 function findExchangeProblems (
   { audience, resource, scopes = [] }: AuthOf<unknown, 'exchange'>, facts: AccessFacts
 ): Checks {
-  const { modes, issuers, client, form, hasOwnAuthenticator = false } = facts
+  const { modes, issuers, client, form, hasOwnAuthenticator = false, hasDesk = false } = facts
   const asksServer = modes.includes('jwt') || modes.includes('introspection')
+  const signsIn = modes.includes('sign-in')
   const isDelegated = form === 'on-behalf-of'
   return [
     [
@@ -78,11 +81,14 @@ function findExchangeProblems (
       "auth.type is 'exchange', but the program finds the principals itself: there is no token to exchange"
     ],
     [
-      !hasOwnAuthenticator && !asksServer,
-      "auth.type is 'exchange', which needs TRIVET_AUTH with jwt or introspection: other callers have no " +
-        'token to exchange'
+      !hasOwnAuthenticator && !asksServer && !signsIn && !hasDesk,
+      "auth.type is 'exchange', which needs TRIVET_AUTH with jwt or introspection, or with sign-in: other " +
+        'callers have no token to exchange'
     ],
-    [asksServer && client === undefined, `auth.type is 'exchange', which needs ${CLIENT}`],
+    [
+      asksServer && !signsIn && !hasDesk && client === undefined,
+      `auth.type is 'exchange', which needs ${CLIENT}`
+    ],
     [
       issuers.length > 1 && client === 'secret',
       "auth.type is 'exchange', which works with one of TRIVET_AUTH_ISSUERS only, because the others would " +
@@ -105,11 +111,14 @@ function findExchangeProblems (
 }
 
 function findClaimsProblems ({ headers, jwt }: AuthOf<unknown, 'claims'>, facts: AccessFacts): Checks {
-  const { modes, publicUrl, hasOwnAuthenticator = false } = facts
-  const isOpen = modes.every((mode) => mode === 'none') && !hasOwnAuthenticator
+  const { modes, publicUrl, hasOwnAuthenticator = false, hasDesk = false } = facts
+  const isOpen = modes.every((mode) => mode === 'none') && !hasOwnAuthenticator && !hasDesk
   return [
     [headers === undefined && jwt === undefined, "auth.type is 'claims', which needs headers or jwt"],
     [isOpen, "auth.type is 'claims', which needs TRIVET_AUTH: anonymous callers have no claims"],
-    [jwt !== undefined && publicUrl === undefined, 'auth.jwt needs TRIVET_PUBLIC_URL, the issuer of the JWT']
+    [
+      jwt !== undefined && publicUrl === undefined && !hasDesk,
+      'auth.jwt needs TRIVET_PUBLIC_URL, the issuer of the JWT'
+    ]
   ]
 }

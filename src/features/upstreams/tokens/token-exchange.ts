@@ -4,24 +4,31 @@ import { LRUCache } from 'lru-cache'
 import { clock } from '../../../base/time.ts'
 import { unlessAborted } from '../../../base/deadline.ts'
 import { AuthenticationUnavailable } from '../../../platform/access/authentication.ts'
+import type { AuthorizationServerOptions } from '../../../platform/access/authorization-servers.ts'
 import { FETCH_LIMITS } from '../../../platform/access/bounded-fetch.ts'
 import type { CallerTokens } from '../../../platform/access/caller-tokens.ts'
+import type { ClientCredentials } from '../../../platform/access/client-authentication.ts'
 import { ownerOf, subjectOf, type Principal } from '../../../platform/access/principal.ts'
 import {
   createServerGuard, type ServerGuard, type ServerGuardOptions
 } from '../../../platform/access/server-guard.ts'
 import {
-  openTokenEndpoint, TokenRefused, type IssuedToken, type TokenEndpoint, type TokenEndpointOptions
+  openTokenEndpoint, TokenRefused, type IssuedToken, type TokenEndpoint
 } from './token-endpoint.ts'
 import { toExchangeRequest, toRefreshRequest, type ExchangeTarget } from './token-requests.ts'
+import type { SignedInCallers } from '../signed-in-callers.ts'
 import { CLOCK_LEEWAY_MS, type ExchangeForm } from '../../../platform/access/token-rules.ts'
 import { hashToken } from '../../../platform/access/token.ts'
 import type { KeptToken } from '../../../request/pipeline/seams.ts'
 
 export interface TokenExchangeOptions
-  extends Omit<TokenEndpointOptions, 'issuer' | 'now'>, Pick<ServerGuardOptions, 'maxAsking' | 'maxWaiting'> {
+  extends AuthorizationServerOptions, Pick<ServerGuardOptions, 'maxAsking' | 'maxWaiting'> {
   readonly issuers: readonly string[]
   readonly tokens: CallerTokens
+  /** The identity of this service at the issuers. */
+  readonly client?: ClientCredentials | undefined
+  /** Absent if this service signs nobody in. */
+  readonly signedIn?: SignedInCallers | undefined
   /** `token-exchange` by default. */
   readonly form?: ExchangeForm | undefined
   /** How many exchanged tokens are cached, and how many refusals are remembered. 10 000 by default. */
@@ -44,14 +51,17 @@ interface CachedToken {
   readonly staysUntil: number
 }
 
-interface SubjectToken {
+interface Subject extends Issuer {
   readonly issuer: string
-  readonly token: string
+  /** Names what is exchanged, in the key of the cache. */
+  readonly name: string
 }
 
 interface Issuer {
   readonly request: TokenEndpoint
   readonly guard: ServerGuard
+  readonly form: ExchangeForm
+  readonly subjects: Pick<SignedInCallers, 'nameOf' | 'read'>
 }
 
 const MAX_AGE_MS = 5 * 60_000
@@ -75,8 +85,6 @@ const MAX_WAITING = 2000
  */
 export class TokenExchange {
   readonly #issuers: ReadonlyMap<string, Issuer>
-  readonly #tokens: CallerTokens
-  readonly #form: ExchangeForm
   readonly #cache: LRUCache<string, CachedToken>
   readonly #refusals: LRUCache<string, { readonly error: TokenRefused, readonly until: number }>
   /** When a key was dropped, plus the pause before it may be dropped again. */
@@ -88,8 +96,8 @@ export class TokenExchange {
    * must not learn it. An assertion that a private key signs is for one issuer by itself.
    */
   constructor (options: TokenExchangeOptions) {
-    const { issuers, client, form = 'token-exchange', maxTokens: max = 10_000 } = options
-    if (issuers.length > 1 && client.privateKey === undefined) {
+    const { issuers, client, form, signedIn, tokens, maxTokens: max = 10_000 } = options
+    if (issuers.length > 1 && client?.privateKey === undefined) {
       throw new TypeError('a client with a secret exchanges tokens of one issuer only')
     }
     const { limits: { timeoutMs } = FETCH_LIMITS, cooldownMs = COOLDOWN_MS } = options
@@ -102,12 +110,25 @@ export class TokenExchange {
       holders: 'principal',
       isFailure
     } as const
-    this.#issuers = new Map(issuers.map((issuer) => [issuer, {
-      request: openTokenEndpoint({ ...options, issuer, now: clock.monotonic }),
-      guard: createServerGuard(guardOptions)
+    const callers = {
+      nameOf (principal: Principal) {
+        const token = tokens.of(principal)
+        return token === undefined ? undefined : hashToken(token)
+      },
+      read: async (principal: Principal) => tokens.of(principal)
+    }
+    const parties = [
+      ...client === undefined
+        ? []
+        : issuers.map((issuer) => ({ ...callers, issuer, server: issuer, client, form })),
+      ...signedIn === undefined ? [] : [signedIn]
+    ]
+    this.#issuers = new Map(parties.map(({ issuer, server, form = 'token-exchange', ...party }) => [issuer, {
+      request: openTokenEndpoint({ ...options, client: party.client, issuer: server, now: clock.monotonic }),
+      guard: createServerGuard(guardOptions),
+      form,
+      subjects: party
     }]))
-    this.#tokens = options.tokens
-    this.#form = form
     this.#cache = new LRUCache({ max })
     this.#refusals = new LRUCache({ max })
     this.#renewals = new LRUCache({ max })
@@ -123,7 +144,7 @@ export class TokenExchange {
    */
   tokenFor (principal: Principal, target: ExchangeTarget, signal?: AbortSignal): string | Promise<string> {
     const subject = this.#subjectOf(principal)
-    const key = toKey(principal, subject.token, target)
+    const key = toKey(principal, subject.name, target)
     const now = clock.monotonic()
     const cached = this.#cache.get(key)
     if (cached !== undefined && cached.until > now) return cached.token
@@ -144,9 +165,9 @@ export class TokenExchange {
    * refuses every token causes one exchange in five seconds.
    */
   forget (principal: Principal, target: ExchangeTarget, refused: string): boolean {
-    const token = this.#tokens.of(principal)
-    if (token === undefined) return false
-    const key = toKey(principal, token, target)
+    const subject = this.#findSubject(principal)
+    if (subject === undefined) return false
+    const key = toKey(principal, subject.name, target)
     const now = clock.monotonic()
     const cached = this.#cache.get(key)
     if (cached !== undefined && cached.token !== refused && cached.until > now) return true
@@ -159,9 +180,9 @@ export class TokenExchange {
 
   /** Exchanges the token for what a task keeps. The cache is not asked: its tokens have lived already. */
   async exchangeToKeep (principal: Principal, target: ExchangeTarget): Promise<KeptToken> {
-    const { issuer, token } = this.#subjectOf(principal)
-    const { request, guard } = this.#open(issuer)
-    const exchange = toExchangeRequest(this.#form, token, { ...target, isKept: true })
+    const { issuer, request, guard, form, subjects } = this.#subjectOf(principal)
+    const token = await readToken(subjects, principal)
+    const exchange = toExchangeRequest(form, token, { ...target, isKept: true })
     const issued = await guard(async () => await request(exchange), subjectOf(principal))
     return toKept(issuer, target, notItself(issued, token))
   }
@@ -190,22 +211,26 @@ export class TokenExchange {
     return open
   }
 
-  #subjectOf (principal: Principal): SubjectToken {
-    const { issuer } = principal
-    const token = this.#tokens.of(principal)
-    if (issuer === undefined || token === undefined || !this.#issuers.has(issuer)) {
-      throw new NothingToExchange('the caller has no token of an issuer that exchanges tokens')
-    }
-    return { issuer, token }
+  #findSubject (principal: Principal): Subject | undefined {
+    const { issuer = '' } = principal
+    const party = this.#issuers.get(issuer)
+    const name = party?.subjects.nameOf(principal)
+    return party === undefined || name === undefined ? undefined : { ...party, issuer, name }
+  }
+
+  #subjectOf (principal: Principal): Subject {
+    const subject = this.#findSubject(principal)
+    if (subject !== undefined) return subject
+    throw new NothingToExchange('the caller has no token of an issuer that exchanges tokens')
   }
 
   async #exchange (
-    key: string, principal: Principal, { issuer, token }: SubjectToken, target: ExchangeTarget
+    key: string, principal: Principal, { request, guard, form, subjects }: Subject, target: ExchangeTarget
   ): Promise<string> {
-    const { request, guard } = this.#open(issuer)
     try {
+      const token = await readToken(subjects, principal)
       const issued = notItself(await guard(
-        async () => await request(toExchangeRequest(this.#form, token, target)), subjectOf(principal)
+        async () => await request(toExchangeRequest(form, token, target)), subjectOf(principal)
       ), token)
       this.#add(key, issued, principal)
       if (issued.missingScopes.length > 0) target.onMissingScopes?.(issued.missingScopes)
@@ -233,6 +258,12 @@ export function usableMs (lifeMs: number): number {
   return lifeMs - Math.min(CLOCK_LEEWAY_MS, lifeMs / 2)
 }
 
+async function readToken (subjects: Issuer['subjects'], principal: Principal): Promise<string> {
+  const token = await subjects.read(principal)
+  if (token !== undefined) return token
+  throw new NothingToExchange('the token of the caller has been taken back')
+}
+
 /** Throws if the issuer gave the caller's own token: it must reach no upstream. */
 function notItself (issued: IssuedToken, token: string): IssuedToken {
   if (issued.accessToken !== token) return issued
@@ -257,9 +288,9 @@ export function toTargetName ({ audience, resource, scopes = [] }: ExchangeTarge
 }
 
 /** The owner has the issuer, the subject and the client. */
-function toKey (principal: Principal, token: string, target: ExchangeTarget): string {
+function toKey (principal: Principal, name: string, target: ExchangeTarget): string {
   const { audience, resource, scopes = [] } = target
-  return JSON.stringify([ownerOf(principal), hashToken(token), audience, resource, scopes])
+  return JSON.stringify([ownerOf(principal), name, audience, resource, scopes])
 }
 
 function isFailure (error: unknown): boolean {

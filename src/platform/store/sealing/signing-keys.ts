@@ -24,11 +24,12 @@ interface SigningKey {
 export interface SigningKeys {
   /** The key of the first secret. */
   readonly current: SigningKey
+  /** The keys of all secrets, the first secret first. */
+  readonly all: readonly SigningKey[]
   /** The public keys of all secrets, as the JSON of a set of keys. */
   readonly jwks: string
 }
 
-const PURPOSE = 'signing'
 const CURVE = 'prime256v1'
 /** How many private keys P-256 has: the order of its group, minus one. */
 const KEY_COUNT = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n - 1n
@@ -36,12 +37,17 @@ const KEY_BYTES = 32
 /** With 128 bits more than a key has, all keys are equally likely: FIPS 186-5, A.2.1. */
 const DERIVED_BYTES = KEY_BYTES + 16
 
-/** Creates the keys for ES256. */
-export function createSigningKeys (sealer: Pick<Sealer, 'derive'>): SigningKeys {
-  const keys = sealer.derive(PURPOSE, DERIVED_BYTES).map(toSigningKey)
+/**
+ * Creates the keys for ES256.
+ * @param purpose what the keys sign: each purpose has keys of its own.
+ */
+export function createSigningKeys (
+  sealer: Pick<Sealer, 'derive'>, purpose: 'signing' | 'sign-in' = 'signing'
+): SigningKeys {
+  const keys = sealer.derive(purpose, DERIVED_BYTES).map(toSigningKey)
   const [current] = keys
   if (current === undefined) throw new TypeError('unreachable: a sealer has a secret')
-  return { current, jwks: JSON.stringify({ keys: keys.map(({ publicKey }) => publicKey) }) }
+  return { current, all: keys, jwks: JSON.stringify({ keys: keys.map(({ publicKey }) => publicKey) }) }
 }
 
 function toSigningKey (bytes: Buffer): SigningKey {

@@ -26,6 +26,7 @@ const callerOf = (principal: Principal): CredentialCaller => ({ principal, signa
 
 function open (auth: Omit<ClaimsAuth, 'type'>, keys: SigningKeys = keysOf('first')) {
   return createClaimsCredential({ type: 'claims', ...auth }, {
+    readClaims: () => undefined,
     openSigner: () => ({ issuer: ISSUER, key: keys.current.privateKey, kid: keys.current.publicKey.kid })
   })
 }

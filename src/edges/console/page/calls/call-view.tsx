@@ -107,7 +107,7 @@ function Failure ({ call, failure }: CallViewProps & { readonly failure: CallFai
       {scopes.length > 0 && (
         <p class='row'>
           It needs the scopes <code>{(required ?? scopes).join(' ')}</code>
-          {callers === 'picked' && (
+          {callers !== 'token' && (
             <button type='button' class='small' onClick={repeatWithScopes}>Call with these scopes</button>
           )}
         </p>

@@ -79,6 +79,12 @@ export function toCapabilities (
 
 const tokens = new Map<string, Promise<string>>()
 
+/** Returns the caller whose token a request has. `undefined`: it has none. */
+function toTokenHolder (user: Identity | undefined): Identity | undefined {
+  const { callers, caller: { subject = '', scopes } = { scopes: [] } } = consoleState.value ?? {}
+  return user ?? (callers === 'desk' ? { subject, scopes, claims: {} } : undefined)
+}
+
 /** A token dies with the process that made it. */
 function tokenKeyOf (user: Identity): string {
   return JSON.stringify([consoleState.value?.sandboxKey, user])
@@ -87,9 +93,10 @@ function tokenKeyOf (user: Identity): string {
 /** Returns the value of the header, or `undefined` for a request without a token. */
 export async function toAuthorization (user: Identity | undefined): Promise<string | undefined> {
   if (bearerToken.value !== '') return `Bearer ${bearerToken.value}`
-  if (user === undefined) return undefined
-  const key = tokenKeyOf(user)
-  const token = tokens.get(key) ?? askForToken(user)
+  const holder = toTokenHolder(user)
+  if (holder === undefined) return undefined
+  const key = tokenKeyOf(holder)
+  const token = tokens.get(key) ?? askForToken(holder)
   tokens.set(key, token)
   token.catch(() => tokens.delete(key))
   return `Bearer ${await token}`

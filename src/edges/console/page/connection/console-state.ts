@@ -17,9 +17,12 @@ export interface ConsoleState {
   readonly version: string
   /** Names the process. Its sandbox of screens sends it first: another program does not know it. */
   readonly sandboxKey: string
-  /** `picked`: the page may choose who calls. `token`: the service checks tokens of an issuer. */
-  readonly callers: 'picked' | 'token'
-  /** The principal of a request without a token. */
+  /**
+   * `picked`: the page may choose who calls. `token`: the service checks tokens of an issuer. `desk`: the
+   * page may choose, and the token of its choice is checked like those of issuers.
+   */
+  readonly callers: 'picked' | 'token' | 'desk'
+  /** The caller before one is chosen. With `picked`, that of a request without a token. */
   readonly caller: { readonly subject?: string, readonly scopes: readonly string[] }
   /** All scopes that the catalog names. */
   readonly scopes: readonly string[]

@@ -1,15 +1,17 @@
-// Finds the addresses of a host, and refuses those that an upstream may not have. A connection goes to an
+// Finds the addresses of a host, and refuses those that a request may not go to. A connection goes to an
 // address that was checked, because the check and the connection share one look-up.
 
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns'
 import { isReachable } from '../../base/addresses.ts'
-import { AddressRefused } from './call-error.ts'
 
 /** Resolves a host to all of its addresses. */
 export type ResolveHost = (
   host: string, options: LookupOptions & { all: true },
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void
 ) => void
+
+/** The host has an address that no request may go to. */
+export class AddressRefused extends Error {}
 
 type LookupCallback = (
   error: Error | null, address: string | LookupAddress[], family?: number

@@ -1,0 +1,133 @@
+// The routes of the engine: what clients ask, and the one that sends a person to the consent. The engine
+// answers them: Fastify hands its reply over here, and nowhere else.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { BASE_SCOPE, ENGINE_ROUTES, toResource } from '../../features/sign-in/engine/engine.ts'
+import { holderOf, networkOf } from '../../platform/limits/holder.ts'
+import { createCookies } from './cookies.ts'
+import { Limit } from '../../platform/limits/limits.ts'
+import { Used } from '../../platform/limits/used.ts'
+import { prefixesOf, type SignInRouteDependencies } from './served.ts'
+
+const METADATA_PATH = '/.well-known/oauth-authorization-server'
+/** The engine sets its own beside these. */
+const HEADERS = {
+  'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'x-content-type-options': 'nosniff'
+}
+/** Pages of other origins may read these answers. */
+const OPEN_CORS = {
+  'access-control-allow-origin': '*', 'access-control-allow-headers': '*', 'access-control-max-age': '600'
+}
+/** OAuth ignores these parameters of OpenID Connect. The engine would refuse them. */
+const IGNORED = [
+  'acr_values', 'claims', 'claims_locales', 'id_token_hint', 'max_age', 'nonce', 'registration'
+]
+
+export function registerEngineRoutes (
+  app: FastifyInstance, { signIn, limiter, replies }: SignInRouteDependencies
+): void {
+  const { metadata } = signIn
+  // Apart from the requests of callers that wait: a stranger can send these slowly.
+  const running = new Used(new Limit('signInRequests'))
+  const [resource = ''] = metadata.protected_resources
+  const { origin, protocol, host, pathname } = new URL(signIn.issuer)
+  const prefixes = prefixesOf(signIn.issuer)
+  const cookies = createCookies(protocol === 'https:')
+  const { authorization, token, registration, revocation, jwks } = ENGINE_ROUTES
+
+  app.addHook('preHandler', (request, reply, done) => {
+    const holder = holderOf(request)
+    try {
+      limiter.admitOther(request)
+      const refusal = running.findRefusal(holder)
+      if (refusal !== undefined) throw refusal
+    } catch (error) {
+      return replies.refuse(error, request, reply)
+    }
+    reply.headers({ ...HEADERS, 'x-request-id': request.id })
+    // One network cannot keep others out with slow bodies, or with documents that do not come.
+    const uncount = running.add(holder)
+    reply.raw.once('close', () => {
+      uncount()
+      replies.end(request, reply, { isCancelled: !reply.raw.writableFinished })
+    })
+    done()
+  })
+
+  /** @param path below the issuer. */
+  function handOver (request: FastifyRequest, reply: FastifyReply, path: string, way?: string): void {
+    const { raw, log } = request
+    const { searchParams } = new URL(request.url, origin)
+    const query = path === authorization ? toEngineQuery(searchParams, resource) : searchParams
+    raw.url = `${path}${query.size > 0 ? `?${query}` : ''}`
+    for (const [name, value] of Object.entries(reply.getHeaders())) {
+      if (value !== undefined) reply.raw.setHeader(name, value)
+    }
+    // The engine writes URLs by what it is asked for. A proxy may ask for another host, path or protocol.
+    Object.assign(raw.headers, { 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) })
+    Object.assign(raw, { baseUrl: pathname.replace(/\/$/, '') })
+    reply.hijack()
+    signIn.handle(raw, reply.raw, log, { network: networkOf(request), way }).catch((error: unknown) => {
+      log.error({ err: error }, 'a request of the sign-in failed')
+    })
+  }
+
+  // The engine reads bodies itself, 56 KiB at most.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _body, done) => done(null))
+
+  function route (method: 'GET' | 'POST' | 'OPTIONS', path: string): void {
+    for (const prefix of prefixes) {
+      app.route({
+        method, url: `${prefix}${path}`, handler: (request, reply) => handOver(request, reply, path)
+      })
+    }
+  }
+
+  /** The engine lets no page of another origin read these answers, or is not asked. */
+  function routeOpen (
+    method: 'GET' | 'POST', url: string, answer: (request: FastifyRequest, reply: FastifyReply) => unknown
+  ): void {
+    app.route({
+      method: [method, 'OPTIONS'],
+      url,
+      handler (request, reply) {
+        reply.headers(OPEN_CORS)
+        return request.method === 'OPTIONS'
+          ? reply.header('access-control-allow-methods', method).code(204).send()
+          : answer(request, reply)
+      }
+    })
+  }
+
+  route('GET', authorization)
+  route('POST', token)
+  route('OPTIONS', token)
+  route('POST', revocation)
+  route('GET', jwks)
+  for (const prefix of prefixes) {
+    const back = `${prefix}${authorization}/:flow(^[\\w-]{1,64}$)`
+    app.get<{ Params: { flow: string } }>(back, (request, reply) => {
+      const { flow } = request.params
+      const way = signIn.flows.nameWay(flow, cookies.of(request))
+      cookies.set(reply, [signIn.flows.endWay(flow)])
+      handOver(request, reply, `${authorization}/${flow}`, way)
+    })
+    routeOpen('GET', `${METADATA_PATH}${prefix}`, (_, reply) => reply.send(metadata))
+    if (metadata.registration_endpoint === undefined) continue
+    routeOpen('POST', `${prefix}${registration}`, (request, reply) => handOver(request, reply, registration))
+  }
+}
+
+function toEngineQuery (query: URLSearchParams, resource: string): URLSearchParams {
+  const params = new URLSearchParams()
+  for (const [name, value] of query) {
+    if (IGNORED.includes(name)) continue
+    params.append(name, name === 'resource' ? toResource(resource, value) : value)
+  }
+  const scopes = (query.get('scope') ?? '').split(' ').filter((name) => name !== '' && name !== 'openid')
+  if (params.getAll('scope').length <= 1) params.set('scope', [...scopes, BASE_SCOPE].join(' '))
+  // The engine would send its error as the form or the fragment that the client asked for.
+  if (![null, 'query'].includes(params.get('response_mode'))) params.set('response_mode', 'unsupported')
+  return params
+}

@@ -1,0 +1,146 @@
+// Two replicas of the engine over one store. The first one has the faults of a test.
+
+import { createHash, randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Provider } from 'oidc-provider'
+import type { Test } from 'tap'
+import { createDocuments } from '../../../src/features/sign-in/engine/documents.ts'
+import { createEngine } from '../../../src/features/sign-in/engine/engine.ts'
+import { createRefreshTokens } from '../../../src/features/sign-in/engine/refresh-tokens.ts'
+import { createRegistrations } from '../../../src/features/sign-in/engine/registrations.ts'
+import { createGrantRecords } from '../../../src/features/sign-in/grants/grant-records.ts'
+import { createProviderTokens } from '../../../src/features/sign-in/grants/provider-tokens.ts'
+import { SignInRefused } from '../../../src/features/sign-in/people/identity-provider.ts'
+import { createMemoryStateStore } from '../../../src/platform/store/backends/memory/state-store.ts'
+import type { StateStore } from '../../../src/platform/store/records/state-store.ts'
+import { createSealer } from '../../../src/platform/store/sealing/sealer.ts'
+import { createSigningKeys } from '../../../src/platform/store/sealing/signing-keys.ts'
+import { FaultyStore } from '../../helpers/faulty-store.ts'
+import { createReadableLog } from '../../helpers/log.ts'
+import { REDIRECT_URI } from './grants-setup.ts'
+
+const RESOURCE = 'http://127.0.0.1/mcp'
+const DAY_MS = 86_400_000
+
+/** How the identity provider takes a refresh token that was used before. */
+export type Rotation = 'keeps' | 'strict'
+
+function createIdentityProvider (rotation: Rotation) {
+  let last = 0
+  return {
+    issuer: 'https://login.example',
+    asked: 0,
+    async renew (refreshToken: string) {
+      this.asked++
+      if (rotation === 'strict' && refreshToken !== `refresh-${last}`) throw new SignInRefused('invalid_grant')
+      if (rotation === 'strict') last++
+      return {
+        tokens: { accessToken: 'access', refreshToken: `refresh-${last}` },
+        identify: async () => ({ claims: { sub: 'alice' } })
+      }
+    }
+  }
+}
+
+async function openReplica (
+  t: Test, store: StateStore, identityProvider: ReturnType<typeof createIdentityProvider>
+) {
+  const log = createReadableLog().logger
+  const sealer = createSealer(['a secret of both replicas'])
+  const grants = createGrantRecords(store, { idleMs: 14 * DAY_MS })
+  const rules = { admit: [], scopes: {}, subjectClaims: ['sub'] }
+  const providerTokens = createProviderTokens({
+    store, sealer, grants, identityProvider, rules, log, maxAgeMs: 90 * DAY_MS
+  })
+  const registrations = createRegistrations(sealer)
+  const engine = await createEngine({
+    issuer: 'http://127.0.0.1',
+    resource: RESOURCE,
+    store,
+    sealer,
+    grants,
+    registrations,
+    networks: new WeakMap(),
+    ways: new WeakMap(),
+    vouch: providerTokens.vouch,
+    scopes: [],
+    refreshTokens: createRefreshTokens(sealer),
+    jwks: {
+      keys: createSigningKeys(sealer, 'sign-in').all.map(({ privateKey, publicKey }) => ({
+        ...privateKey.export({ format: 'jwk' }), ...publicKey
+      }))
+    },
+    accessTokenSeconds: 3600,
+    refreshTokenSeconds: 14 * 86_400,
+    grantSeconds: 90 * 86_400,
+    toErrorPage: () => ({ headers: {}, text: '' }),
+    documents: createDocuments({ documents: new Map(), log }),
+    hasRegistration: true,
+    log,
+    logOf: () => log
+  })
+  const server = createServer(engine.callback())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  return { engine, grants, providerTokens, registrations, origin: `http://127.0.0.1:${port}` }
+}
+
+/** Lets a person come in, and returns what redeems the code. */
+async function createCode (
+  engine: Provider, { grants, providerTokens, registrations }: Awaited<ReturnType<typeof openReplica>>
+) {
+  const clientId = registrations.toId({ client_name: 'Test', redirect_uris: [REDIRECT_URI] })
+  const id = grants.newId('alice')
+  const signedIn = { claims: { sub: 'alice' }, tokens: { accessToken: 'access', refreshToken: 'refresh-0' } }
+  const about = { clientName: 'Test', createdAt: Date.now() }
+  await grants.create(id, { grant: {}, about, ...providerTokens.begin(id, signedIn) })
+  const grant = new engine.Grant({ accountId: 'alice', clientId })
+  grant.jti = id
+  grant.addOIDCScope('sign-in')
+  grant.addResourceScope(RESOURCE, '')
+  await grant.save()
+  const client = await engine.Client.find(clientId)
+  if (client === undefined) throw new Error('unreachable')
+  const verifier = randomBytes(32).toString('base64url')
+  const code = await new engine.AuthorizationCode({
+    accountId: 'alice',
+    client,
+    grantId: id,
+    gty: 'authorization_code',
+    redirectUri: REDIRECT_URI,
+    resource: RESOURCE,
+    scope: 'sign-in',
+    codeChallenge: createHash('sha256').update(verifier).digest('base64url'),
+    codeChallengeMethod: 'S256'
+  }).save()
+  return {
+    grantId: id,
+    clientId,
+    form: {
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      redirect_uri: REDIRECT_URI,
+      code,
+      code_verifier: verifier
+    }
+  }
+}
+
+export async function openReplicas (t: Test, { rotation = 'keeps', pauseMs = 12_000 }: {
+  readonly rotation?: Rotation
+  readonly pauseMs?: number
+} = {}) {
+  const memory = createMemoryStateStore()
+  const faulty = new FaultyStore(memory, pauseMs)
+  const identityProvider = createIdentityProvider(rotation)
+  const sick = await openReplica(t, faulty.store, identityProvider)
+  const well = await openReplica(t, memory, identityProvider)
+  return {
+    faulty, sick, well, identityProvider, memory, createCode: async () => await createCode(well.engine, well)
+  }
+}

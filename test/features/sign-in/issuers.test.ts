@@ -1,0 +1,32 @@
+// Answers that come from another server than they say: RFC 9207.
+
+import t from 'tap'
+import { createPerson } from '../../helpers/person.ts'
+import { readMetadata, REDIRECT_URI, register, startSignInService } from './sign-in-service.ts'
+
+for (const [claim, iss] of [
+  ['another issuer', 'https://login.evil.example'], ['no issuer', undefined], ['the service itself', 'own']
+] as const) {
+  t.test(`an answer of the identity provider that names ${claim} brings no code`, async (t) => {
+    const { origin } = await startSignInService(t)
+    const metadata = await readMetadata(origin)
+    const { client_id: clientId } = await (await register(metadata)).json() as { client_id: string }
+    const url = new URL(metadata.authorization_endpoint)
+    url.search = new URLSearchParams({
+      client_id: clientId,
+      response_type: 'code',
+      redirect_uri: REDIRECT_URI,
+      code_challenge: 'a'.repeat(43),
+      code_challenge_method: 'S256'
+    }).toString()
+    const person = createPerson()
+    const back = await person.follow(url, `${origin}/sign-in/callback`)
+    t.ok(back.url.searchParams.get('code'))
+    back.url.searchParams.delete('iss')
+    if (iss !== undefined) back.url.searchParams.set('iss', iss === 'own' ? origin : iss)
+    const end = await person.follow(back.url, REDIRECT_URI)
+    t.ok(end.url.href.startsWith(origin), end.url.href)
+    t.ok(end.status >= 400, String(end.status))
+    t.match(end.headers.get('content-type'), /^text\/html/)
+  })
+}

@@ -1,0 +1,144 @@
+// The records of sign-ins: their bounds, their lifetimes, and what another release keeps in them.
+
+import t from 'tap'
+import { replaceTime } from '../../../src/base/time.ts'
+import { createEngineAdapters } from '../../../src/features/sign-in/engine/engine-adapter.ts'
+import { createRefreshTokens } from '../../../src/features/sign-in/engine/refresh-tokens.ts'
+import { createRegistrations } from '../../../src/features/sign-in/engine/registrations.ts'
+import { createGrantRecords, type GrantRecord } from '../../../src/features/sign-in/grants/grant-records.ts'
+import { createMemoryStateStore } from '../../../src/platform/store/backends/memory/state-store.ts'
+import { createSealer } from '../../../src/platform/store/sealing/sealer.ts'
+import { openReplicas } from './engine-replicas.ts'
+import { refresh } from './grants-setup.ts'
+
+const DAY_MS = 86_400_000
+/** The rate at which each network may begin flows is another limit. */
+const FLOWS = 100_000
+const SHARE = 5000
+
+const toRecord = (): GrantRecord => ({
+  grant: {},
+  about: { clientName: 'Test', createdAt: Date.now() },
+  endsAt: Date.now() + 90 * DAY_MS,
+  provider: { sealed: 'x' }
+})
+
+t.test('100,000 half-finished flows of one network leave the others unaffected', async (t) => {
+  let network: string | undefined
+  const store = createMemoryStateStore()
+  const sealer = createSealer(['a secret'])
+  const unavailable = new Error('unavailable')
+  const reasons: string[] = []
+  const flows = createEngineAdapters({
+    store,
+    grants: createGrantRecords(store, { idleMs: DAY_MS }),
+    registrations: createRegistrations(sealer),
+    refreshTokens: createRefreshTokens(sealer),
+    toInvalidClient: (reason) => new Error(reason),
+    toInvalidGrant: (reason) => new Error(reason),
+    toUnavailable (reason) {
+      reasons.push(reason)
+      return unavailable
+    },
+    readNetwork: () => network
+  })('Interaction')
+  const begin = async (id: string) => await flows.upsert(id, { params: {} }, 900)
+  network = '192.0.2.1'
+  const startedAt = process.cpuUsage()
+  let refused = 0
+  for (let number = 0; number < FLOWS; number++) {
+    await begin(`attack-${number}`).catch((error: unknown) => {
+      if (error !== unavailable) throw error
+      refused++
+    })
+  }
+  const { user } = process.cpuUsage(startedAt)
+  t.equal(refused, FLOWS - SHARE)
+  t.strictSame([...new Set(reasons)], [
+    `Too many unfinished sign-ins of your address in this service (${SHARE}). Try again later.`
+  ])
+  t.comment(`${(user / FLOWS).toFixed(1)} µs of CPU for each`)
+  for (const other of ['192.0.2.2', '2001:0db8:0000:0001', undefined]) {
+    network = other
+    await begin(`other-${other}`)
+    t.ok(await flows.find(`other-${other}`), 'another network begins a flow')
+  }
+  network = '192.0.2.1'
+  await flows.destroy('attack-0')
+  await begin('one more')
+  await t.rejects(begin('two more'), unavailable, 'a flow that ends gives its place back')
+  t.teardown(replaceTime({ now: () => Date.now() + 920_000 }))
+  await begin('later')
+  t.equal(await flows.find('attack-1'), undefined, 'all expire')
+})
+
+t.test('a grant', async (t) => {
+  const store = createMemoryStateStore()
+  const grants = createGrantRecords(store, { idleMs: 14 * DAY_MS })
+
+  t.test('that is never used is gone after ten minutes', async (t) => {
+    const id = grants.newId('bob')
+    t.ok(await grants.create(id, toRecord()))
+    const used = grants.newId('bob')
+    await grants.create(used, toRecord())
+    await grants.change(used, (record) => record, { isUse: true })
+    t.teardown(replaceTime({ now: () => Date.now() + 11 * 60_000 }))
+    t.equal(await grants.isLive(id), false)
+    t.equal(await grants.isLive(used), true)
+  })
+
+  t.test('is one of 100 of a person, and the next is refused', async (t) => {
+    const ids = Array.from({ length: 101 }, () => grants.newId('alice'))
+    const outcomes = []
+    for (const id of ids) outcomes.push(await grants.create(id, toRecord()))
+    t.strictSame(outcomes, ids.map((_, number) => number < 100))
+    t.ok(await grants.create(grants.newId('carol'), toRecord()), 'others are unaffected')
+    await grants.remove(ids[0] ?? '')
+    t.ok(await grants.create(grants.newId('alice'), toRecord()))
+  })
+
+  t.test('keeps what another release has written into it', async (t) => {
+    const { well, createCode } = await openReplicas(t)
+    const { form, clientId, grantId } = await createCode()
+    await well.grants.change(grantId, (record) => ({ ...record, later: { member: [1, 2] } }))
+    const response = await fetch(`${well.origin}/sign-in/token`, { method: 'POST', body: new URLSearchParams(form) })
+    const { refresh_token: token } = await response.json() as Record<string, unknown>
+    t.equal((await refresh(well.origin, clientId, token)).status, 200)
+    t.match(await well.grants.read(grantId), { later: { member: [1, 2] }, refresh: { rotation: 1 } })
+  })
+
+  t.test('has no code and no token that somebody could use who reads the store', async (t) => {
+    const { well, memory, createCode } = await openReplicas(t)
+    const { form, grantId } = await createCode()
+    const response = await fetch(`${well.origin}/sign-in/token`, { method: 'POST', body: new URLSearchParams(form) })
+    const { refresh_token: token } = await response.json() as Record<string, unknown>
+    const owner = `grants-${grantId.split('.')[0]}`
+    const texts = []
+    for (const kind of [owner, 'sign-in-authorizationcode']) {
+      for (const name of (await memory.list(kind)).keys()) {
+        texts.push(name, String((await memory.peek({ owner: kind, name }))?.value.bytes))
+      }
+    }
+    const stored = texts.join(' ')
+    t.ok(stored.includes('codeChallenge'))
+    const proof = String(token).split('.').at(-1) ?? ''
+    for (const secret of [form.code, proof, 'refresh-0', 'access']) t.notOk(stored.includes(secret))
+  })
+})
+
+t.test('two requests with one assertion of a client: one of them counts', async (t) => {
+  const store = createMemoryStateStore()
+  const sealer = createSealer(['a secret'])
+  const replays = createEngineAdapters({
+    store,
+    grants: createGrantRecords(store, { idleMs: DAY_MS }),
+    registrations: createRegistrations(sealer),
+    refreshTokens: createRefreshTokens(sealer),
+    toInvalidClient: (reason) => new Error(reason),
+    toInvalidGrant: (reason) => new Error(reason),
+    toUnavailable: (reason) => new Error(reason),
+    readNetwork: () => undefined
+  })('ReplayDetection')
+  await replays.upsert('assertion', {}, 60)
+  await t.rejects(replays.upsert('assertion', {}, 60), /count once/, 'both had found none')
+})
