@@ -1,6 +1,6 @@
 // Opens the credential of an upstream: one row for each type of `auth`.
 
-import type { SignedInCallers } from './signed-in-callers.ts'
+import type { SignedInCallers } from '../../platform/access/signed-in-callers.ts'
 import type { CallerExchange } from './tokens/vouched-exchange.ts'
 import type { CompiledAuth } from './definition/compile-upstream.ts'
 import type { CredentialLog } from './credentials/bearer-token.ts'

@@ -16,7 +16,7 @@ import {
   openTokenEndpoint, TokenRefused, type IssuedToken, type TokenEndpoint
 } from './token-endpoint.ts'
 import { toExchangeRequest, toRefreshRequest, type ExchangeTarget } from './token-requests.ts'
-import type { SignedInCallers } from '../signed-in-callers.ts'
+import type { SignedInCallers } from '../../../platform/access/signed-in-callers.ts'
 import { CLOCK_LEEWAY_MS, type ExchangeForm } from '../../../platform/access/token-rules.ts'
 import { hashToken } from '../../../platform/access/token.ts'
 import type { KeptToken } from '../../../request/pipeline/seams.ts'

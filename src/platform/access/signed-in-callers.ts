@@ -1,10 +1,10 @@
 // The seam between the sign-in and upstreams: what another server gave for callers whose tokens this service
 // has made itself.
 
-import type { Claims } from '../../platform/access/claims.ts'
-import type { ClientCredentials } from '../../platform/access/client-authentication.ts'
-import type { Principal } from '../../platform/access/principal.ts'
-import type { ExchangeForm } from '../../platform/access/token-rules.ts'
+import type { Claims } from './claims.ts'
+import type { ClientCredentials } from './client-authentication.ts'
+import type { Principal } from './principal.ts'
+import type { ExchangeForm } from './token-rules.ts'
 
 /** Each promise rejects with an AuthenticationUnavailable if the server gives no answer. */
 export interface SignedInCallers {
