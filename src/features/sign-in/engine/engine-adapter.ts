@@ -3,9 +3,9 @@
 
 import { hash } from 'node:crypto'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
-import { retryFor } from '../../../base/retry.ts'
-import { clock, random } from '../../../base/time.ts'
+import { clock } from '../../../base/time.ts'
 import { Limit, ShareUsed } from '../../../platform/limits/limits.ts'
+import { newMark, retryOutage } from '../../../platform/store/records/lost-replies.ts'
 import { createShares } from '../../../platform/store/records/shares.ts'
 import { StoreUnavailable, type StateStore } from '../../../platform/store/records/state-store.ts'
 import type { GrantRecords } from '../grants/grant-records.ts'
@@ -30,8 +30,7 @@ export interface EngineAdapterOptions {
 /** How long a code counts, in milliseconds, by the clock of the store. */
 const CODE_MS = 60_000
 /** How long a token is written anew while the store gives no answer, in milliseconds. */
-const WRITING_MS = 3000
-const WRITING = { firstMs: 20, maxMs: 500, mayRetry: (error: unknown) => error instanceof StoreUnavailable }
+const WRITING = { firstMs: 20, maxMs: 500, forMs: 3000 }
 
 const NOTHING: Adapter = {
   upsert: async () => {},
@@ -109,8 +108,8 @@ function createRefreshAdapter (
       const { grantId, rotation } = refreshTokens.read(token) ?? { grantId: '', rotation: 0 }
       if (rotation > 0) await grants.allowRepeat(grantId, rotation - 1)
       let isSecondUse = false
-      const next = { rotation, rotatedAt: clock.now(), payload, mark: random.name(12) }
-      const record = await retryFor(WRITING_MS, async () => await grants.change(grantId, (record) => {
+      const next = { rotation, rotatedAt: clock.now(), payload, mark: newMark() }
+      const record = await retryOutage(async () => await grants.change(grantId, (record) => {
         const { rotation: last = -1, mark } = record.refresh ?? {}
         // Two uses of a code at the same moment. Those of a refresh token get the same answer.
         isSecondUse = rotation === 0 && last >= 0 && mark !== next.mark

@@ -1,13 +1,13 @@
 // What the identity provider gave with a grant: tokens, which are sealed in its record, and the claims of the
 // person. One replica at a time renews them: a refresh token of the provider may count once.
 
-import { retryFor } from '../../../base/retry.ts'
 import { clock, timers } from '../../../base/time.ts'
 import { AuthenticationUnavailable } from '../../../platform/access/authentication.ts'
 import type { Claims } from '../../../platform/access/claims.ts'
 import type { Principal } from '../../../platform/access/principal.ts'
 import { createServerGuard } from '../../../platform/access/server-guard.ts'
-import { StoreUnavailable, type StateStore } from '../../../platform/store/records/state-store.ts'
+import { retryOutage } from '../../../platform/store/records/lost-replies.ts'
+import type { StateStore } from '../../../platform/store/records/state-store.ts'
 import type { Sealer } from '../../../platform/store/sealing/sealer.ts'
 import {
   SignInRefused, type IdentityProvider, type SignedInPerson
@@ -48,7 +48,7 @@ const MAX_LEASES = 100_000
 const LOOK_MS = 200
 /** How long a renewal of another replica is waited for, and new tokens are written, in milliseconds. */
 const PATIENCE_MS = 8000
-const WRITING = { firstMs: 20, maxMs: 500, mayRetry: (error: unknown) => error instanceof StoreUnavailable }
+const WRITING = { firstMs: 20, maxMs: 500, forMs: PATIENCE_MS }
 /** Clocks of replicas differ. A token is renewed this long before it expires, in milliseconds. */
 const MARGIN_MS = 120_000
 const COOLDOWN_MS = 5000
@@ -92,7 +92,7 @@ export function createProviderTokens (
     /** Another replica may have taken over after a pause of this process. Its tokens are as good. */
     async function write (vouched: Vouched): Promise<void> {
       const [expected, provider] = [latest, seal(id, record.endsAt, vouched)]
-      await retryFor(PATIENCE_MS, async () => await grants.change(id, (current) => (
+      await retryOutage(async () => await grants.change(id, (current) => (
         current.provider.sealed === expected.sealed ? { ...current, provider } : undefined
       )), WRITING)
       latest = provider
@@ -101,7 +101,7 @@ export function createProviderTokens (
       if (!(error instanceof SignInRefused)) throw error
     })
     if (vouched === undefined || toPerson(vouched.claims) === undefined) {
-      await retryFor(PATIENCE_MS, async () => await grants.remove(id), WRITING)
+      await retryOutage(async () => await grants.remove(id), WRITING)
       return undefined
     }
     await write(vouched)

@@ -1,6 +1,6 @@
 // The identity provider of the company: sends people there, and takes them back. OpenID Connect Core 1.0.
 
-import type { AuthorizationServer } from 'oauth4webapi'
+import { ResponseBodyError, type AuthorizationServer } from 'oauth4webapi'
 import type {
   Configuration, CustomFetch, TokenEndpointResponse, TokenEndpointResponseHelpers
 } from 'openid-client'
@@ -160,9 +160,7 @@ export function createIdentityProvider (
         return { ...await addUserInfo(answer.access_token, { ...answer.claims() }), tokens: toTokens(answer) }
       } catch (error) {
         if (error instanceof library.AuthorizationResponseError) throw new SignInRefused(error.error)
-        if (error instanceof library.ResponseBodyError && REFUSALS.includes(error.error)) {
-          throw new SignInRefused(error.error)
-        }
+        throwRefusal(error)
         if (error instanceof library.ClientError && MISMATCHES.has(String(error.code))) {
           throw new SignInRefused(reasonOf(error))
         }
@@ -189,12 +187,17 @@ export function createIdentityProvider (
         }
       } catch (error) {
         if (error instanceof SignInRefused) throw error
-        if (error instanceof library.ResponseBodyError && REFUSALS.includes(error.error)) {
-          throw new SignInRefused(error.error)
-        }
+        throwRefusal(error)
         throw new AuthenticationUnavailable(`${issuer} renews no token: ${reasonOf(error)}`)
       }
     }
+  }
+}
+
+/** Throws a SignInRefused for an answer of the token endpoint that is about the person. */
+function throwRefusal (error: unknown): void {
+  if (error instanceof ResponseBodyError && REFUSALS.includes(error.error)) {
+    throw new SignInRefused(error.error)
   }
 }
 
