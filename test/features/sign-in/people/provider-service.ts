@@ -9,7 +9,7 @@ import { QUIET } from '../../../helpers/quiet-options.ts'
 import {
   startAuthorizationServer, type AuthorizationServer, type AuthorizationServerSettings
 } from '../../../servers/authorization-server.ts'
-import { callHello, signIn } from '../sign-in-service.ts'
+import { callHello, HELLO, signIn } from '../sign-in-service.ts'
 
 export interface ProviderService {
   readonly origin: string
@@ -21,17 +21,6 @@ export interface ProviderService {
 }
 
 interface Warning { readonly message: string, readonly [field: string]: unknown }
-
-/** Says who calls. Everybody may use it. */
-const HELLO: Files = {
-  'tools/hello.mjs': `import { defineTool } from 'trivet'
-export default defineTool({
-  name: 'hello',
-  description: 'Says who calls',
-  inputSchema: { type: 'object' },
-  run: (_, { principal }) => JSON.stringify({ subject: principal.subject, scopes: [...principal.scopes] })
-})`
-}
 
 /** @param yaml the text of sign-in.yaml. */
 export async function startProviderService (
