@@ -1,5 +1,6 @@
 import t from 'tap'
-import { MAX_LOOP_DELAY_MS, MAX_MEMORY_PERCENT } from '../../../src/features/overload/shedding.ts'
+import { MAX_LOOP_DELAY_MS } from '../../../src/features/overload/shedding.ts'
+import { MAX_MEMORY_PERCENT } from '../../../src/features/overload/memory-share.ts'
 import { CONSTANTS } from '../../../src/ops/config/constants.ts'
 import { ROWS } from '../../../src/ops/config/settings.ts'
 import { adviceFor, findUnknownVariables, REMOVED } from '../../../src/ops/config/unknown-variables.ts'
