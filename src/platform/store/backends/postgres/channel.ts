@@ -91,7 +91,8 @@ export function createPostgresChannel (
     do {
       isAskedAgain = false
       if (isClosed) return
-      isAskedAgain ||= await readPage()
+      // A wake-up meanwhile sets it too.
+      if (await readPage()) isAskedAgain = true
     } while (isAskedAgain)
   })
 

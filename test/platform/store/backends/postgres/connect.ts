@@ -1,6 +1,7 @@
 // The parts of the backend over a pool of their own, for tests.
 
 import type { Test } from 'tap'
+import { replaceTime } from '../../../../../src/base/time.ts'
 import { readPostgresUrl } from '../../../../../src/platform/store/backends/postgres/connections/address.ts'
 import {
   connect, createTarget, type PostgresTarget
@@ -39,4 +40,14 @@ export async function openStore (t: Test, url: string, prefix?: string, size?: n
   const store = openPostgresStateStore(pool, names)
   t.teardown(async () => await store.close())
   return store
+}
+
+/** The times of the channel, in milliseconds. */
+const POLLS_MS = [200, 5000]
+
+/** Stops the polls of the channel until the test ends: they would hide that a wake-up was lost. */
+export function stopPolls (t: Test): void {
+  t.teardown(replaceTime({
+    setTimeout: (callback, ms) => setTimeout(POLLS_MS.includes(ms) ? () => {} : callback, ms)
+  }))
 }

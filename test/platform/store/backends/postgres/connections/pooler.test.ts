@@ -5,11 +5,11 @@ import { openPostgresBroadcast } from '../../../../../../src/platform/store/back
 import { openPostgresStateStore } from '../../../../../../src/platform/store/backends/postgres/state-store.ts'
 import { openBackend } from '../../../../../../src/platform/store/backends/url-schemes.ts'
 import { until, within } from '../../../../../helpers/deadline.ts'
-import { createReadableLog } from '../../../../../helpers/log.ts'
+import { createReadableLog, type ReadableLog } from '../../../../../helpers/log.ts'
 import { textOf, toValue } from '../../../../../helpers/state-value.ts'
 import { hasPgbouncer, startPgbouncer } from '../../../../../servers/pgbouncer.ts'
 import { hasPostgresServer, startPostgresServer } from '../../../../../servers/postgres-server.ts'
-import { openPool } from '../connect.ts'
+import { openPool, stopPolls } from '../connect.ts'
 
 const LIFETIME = { idleMs: 600_000 }
 const toKey = (name: string) => ({ owner: 'o', name })
@@ -21,13 +21,13 @@ if (hasPostgresServer(t) && hasPgbouncer(t)) {
     timeout: 60_000
   }, async (t) => {
     const url = await startPgbouncer(t, server, 'transaction')
-    const { logger, lines } = createReadableLog()
-    const open = async () => {
+    const logs = [createReadableLog(), createReadableLog()] as const
+    const open = async ({ logger }: ReadableLog) => {
       const backend = await openBackend(url, { log: logger, prefix: 'pooled' })
       t.teardown(async () => await backend.close())
       return backend
     }
-    const [here, there] = [await open(), await open()]
+    const [here, there] = [await open(logs[0]), await open(logs[1])]
     const names = Array.from({ length: 100 }, (_, index) => `n${index}`)
     const made = await Promise.all(names.map(async (name, index) => (
       await [here, there][index % 2]?.store.create(toKey(name), toValue('0'), LIFETIME, 60)
@@ -55,12 +55,14 @@ if (hasPostgresServer(t) && hasPgbouncer(t)) {
     const heard: unknown[] = []
     there.broadcast.listen((message) => { heard.push(message) })
     for (let number = 0; number < 5; number++) await here.broadcast.send({ type: 'a', number })
-    await until(() => heard.length === 5, 'the messages', 2000)
+    await until(() => heard.length === 5, 'the messages')
     t.equal(there.broadcast.isConnected, true)
-    const problems = lines.map(({ msg }) => String(msg)).filter((line) => line.includes('a pooler'))
-    t.equal(problems.length, new Set(problems).size * 2, 'each replica says each restriction once')
-    for (const what of [/does not keep settings/, /does not pass on NOTIFY/]) {
-      t.equal(problems.filter((problem) => what.test(problem)).length, 2, String(what))
+    for (const { lines } of logs) {
+      const problems = lines.map(({ msg }) => String(msg)).filter((line) => line.includes('a pooler'))
+      t.equal(problems.length, new Set(problems).size, 'the replica says each restriction once')
+      for (const what of [/does not keep settings/, /does not pass on NOTIFY/]) {
+        t.ok(problems.some((problem) => what.test(problem)), String(what))
+      }
     }
   })
 
@@ -111,6 +113,7 @@ if (hasPostgresServer(t) && hasPgbouncer(t)) {
   })
 
   t.test('in session mode messages wake their readers', async (t) => {
+    stopPolls(t)
     const url = await startPgbouncer(t, server, 'session', ['default_pool_size = 40'])
     const parts = [await openPool(t, url, 'session'), await openPool(t, url, 'session')] as const
     const [here, there] = await Promise.all(parts.map(async ({ target, pool, names }) => {
@@ -121,7 +124,7 @@ if (hasPostgresServer(t) && hasPgbouncer(t)) {
     const heard: unknown[] = []
     there?.listen((message) => { heard.push(message) })
     await here?.send({ type: 'a' })
-    await until(() => heard.length === 1, 'the message', 1000)
+    await until(() => heard.length === 1, 'the message')
     t.notOk(parts.some(({ restrictions }) => restrictions.some((problem) => /NOTIFY/.test(problem))))
   })
 }
