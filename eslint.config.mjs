@@ -3,6 +3,12 @@ import { plainEnglish } from './build/lint-rules.mjs'
 
 const maxLen = { code: 110, ignoreUrls: true, ignoreRegExpLiterals: true }
 
+/** It reads the variable before it waits, and so undoes what others have set meanwhile. */
+const assignedAfterAwait = {
+  selector: "AssignmentExpression[operator!='='][operator!='??='] AwaitExpression",
+  message: 'Wait first, then read the variable and assign to it.'
+}
+
 export default [
   ...neostandard({ ts: true, ignores: ['dist/', '.tap/', 'node_modules/', 'bench/results/'] }),
   {
@@ -12,7 +18,11 @@ export default [
   {
     files: ['src/**'],
     plugins: { 'plain-english': plainEnglish },
-    rules: { 'plain-english/names': 'error', 'plain-english/comments': 'error' }
+    rules: {
+      'plain-english/names': 'error',
+      'plain-english/comments': 'error',
+      'no-restricted-syntax': ['error', assignedAfterAwait]
+    }
   },
   // Tests hold texts of catalogs, whose lines are data.
   {

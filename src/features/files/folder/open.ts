@@ -72,7 +72,10 @@ export async function openFolderStorage (folder: string): Promise<FileStorage> {
 }
 
 async function writeAll (file: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.length;) at += (await file.write(chunk, at)).bytesWritten
+  for (let at = 0; at < chunk.length;) {
+    const { bytesWritten } = await file.write(chunk, at)
+    at += bytesWritten
+  }
 }
 
 /** Makes the names in a folder as durable as its files: a loss of power would undo the last rename. */
