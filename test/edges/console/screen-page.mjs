@@ -33,6 +33,7 @@ window.show = async (name, args = {}, changes = {}) => {
     arguments: args,
     result,
     theme: 'light',
+    signal: new AbortController().signal,
     async request (method, params) {
       seen.requests.push({ method, params })
       return await client.request({ method, params })

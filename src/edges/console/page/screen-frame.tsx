@@ -29,6 +29,8 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
   const [ownCalls, setOwnCalls] = useState<readonly number[]>([])
   const say = (line: string) => setLines((before) => [...before, line].slice(-MAX_LINES))
   const [json, setJson] = useState<string | undefined>(undefined)
+  /** The end of the screen before. */
+  const closed = useRef(Promise.resolve())
   const loadedAt = consoleState.value?.catalog.loadedAt
 
   // The author may have saved the screen: it is opened anew if it is another one.
@@ -41,13 +43,15 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
   useEffect(() => {
     if (json === undefined) return
     setProblem('')
-    const opening = open(JSON.parse(json))
-    opening.catch((error: unknown) => setProblem(describeFailure(error)))
+    const over = new AbortController()
+    const opening = closed.current.then(async () => await open(JSON.parse(json)))
+    opening.catch((error: unknown) => { if (!over.signal.aborted) setProblem(describeFailure(error)) })
     const follow = () => { opening.then((screen) => screen.setTheme(toTheme()), () => {}) }
     DARK.addEventListener('change', follow)
     return () => {
       DARK.removeEventListener('change', follow)
-      opening.then(async (screen) => await screen.close(), () => {})
+      over.abort()
+      closed.current = opening.then(async (screen) => await screen.close(), () => {})
     }
 
     async function open (resource: ServedScreen) {
@@ -63,6 +67,7 @@ export function ScreenFrame ({ call, result, uri }: ScreenFrameProps) {
         arguments: isRecord(call.params.arguments) ? call.params.arguments : {},
         result,
         theme: toTheme(),
+        signal: over.signal,
         request: async (method, params) => await sendForScreen(method, { ...params }),
         onContext: (text) => say(`The model would learn: ${text}`),
         onMessage: (text) => say(`The screen writes to the chat: ${text}`),

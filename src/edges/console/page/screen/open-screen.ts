@@ -24,6 +24,8 @@ export interface ScreenOptions extends ScreenHost {
   /** The result of the call. */
   readonly result: object
   readonly theme: 'light' | 'dark'
+  /** Removes a screen that has not initialised yet when it aborts. */
+  readonly signal: AbortSignal
   /** Called with log messages of the screen, and with what the console has refused it. */
   onLog (level: string, text: string): void
 }
@@ -44,7 +46,8 @@ export interface ShownScreen {
 
 /** Shows a screen in `parent`. Resolves when the screen has initialised. Rejects with a reason for people. */
 export async function openScreen (parent: HTMLElement, options: ScreenOptions): Promise<ShownScreen> {
-  const { sandboxUrl, sandboxKey, resource: { text: html, meta = {} }, tool, onLog } = options
+  const { sandboxUrl, sandboxKey, resource: { text: html, meta = {} }, tool, signal, onLog } = options
+  signal.throwIfAborted()
   const { csp, permissions } = meta
   const { origin } = new URL(sandboxUrl)
   if (origin === window.location.origin) {
@@ -149,7 +152,10 @@ export async function openScreen (parent: HTMLElement, options: ScreenOptions): 
   const timer = window.setTimeout(
     () => fail(stage === 'loading' ? SILENT.sandbox : SILENT.screen), OPEN_TIMEOUT_MS
   )
+  const abort = () => fail('It is not shown any more.')
+  signal.addEventListener('abort', abort)
   const problem = await settled
+  signal.removeEventListener('abort', abort)
   window.clearTimeout(timer)
   if (problem !== undefined) throw new Error(problem)
   return {
