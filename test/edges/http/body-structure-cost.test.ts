@@ -15,9 +15,15 @@ import { HAS_THREAD_CPU, threadCpuOf } from '../../helpers/thread-cpu.ts'
 const SIZE = 1_040_000
 /** Stands for the value in a body. */
 const PLACE = 'VALUE'
-const MAX_RATIO = 4
-/** Numbers are no names, and the digest of a call with a key sorts the names of each object. */
-const MAX_OTHER_RATIO = 5
+/** The average of the shapes of a place: other work of the machine changes it little. */
+const MAX_AVERAGE = 4
+/**
+ * Of one shape. The costliest ones cost 4 times a long text, and 4.6 times beside other work. With ten times
+ * the weight it would be 9 times.
+ */
+const MAX_RATIO = 6
+/** Runs that cost less are not repeated. Of a call with a key the digest sorts the names of each object. */
+const [USUAL_RATIO, OTHER_USUAL_RATIO] = [4, 5]
 /** Of a long text in each place, and of a shape that seemed to cost too much, each beside a long text. */
 const [TEXT_RUNS, PAIRS] = [8, 20]
 /** Other work of the machine, and of the collector, makes some runs longer. */
@@ -193,14 +199,14 @@ async function medianOf (measure: Measure, value: string): Promise<number> {
 }
 
 /**
- * Returns how many times a value costs what a long text costs. One run that costs less than the limit is
- * enough. Otherwise both are measured in turns, because the machine may have become slower since, and the
- * best run of each counts.
+ * Returns how many times a value costs what a long text costs. One run of a usual cost is enough. Otherwise
+ * both are measured in turns, because the machine may have become slower since, and the best run of each
+ * counts.
  */
-async function ratioOf (measure: Measure, value: string, textMs: number, maxRatio: number) {
+async function ratioOf (measure: Measure, value: string, textMs: number, usualRatio: number) {
   for (let run = 0; run < QUICK_RUNS; run++) {
     const { status, ms } = await measure(value)
-    if (ms < maxRatio * textMs) return { status, ms, ratio: ms / textMs }
+    if (ms < usualRatio * textMs) return { status, ms, ratio: ms / textMs }
     await pause(PAUSE_MS)
   }
   const [costs, texts]: [Cost[], number[]] = [[], []]
@@ -215,7 +221,7 @@ async function ratioOf (measure: Measure, value: string, textMs: number, maxRati
 
 const skip = HAS_THREAD_CPU ? false : 'the kernel does not tell the CPU time of a thread'
 
-t.test(`no body costs more than ${MAX_RATIO} times a long text`, { skip }, async (t) => {
+t.test(`bodies cost ${MAX_AVERAGE} times a long text at most, and none ${MAX_RATIO} times`, { skip }, async (t) => {
   const service = await startService(t, {
     TRIVET_CATALOG: await writeCatalog(t, FILES),
     TRIVET_AUDIT_FILE: `${await makeFolder(t)}/audit.jsonl`,
@@ -225,13 +231,17 @@ t.test(`no body costs more than ${MAX_RATIO} times a long text`, { skip }, async
   for (const [place, toSend] of Object.entries(PLACES)) {
     const measure: Measure = async (value) => await costOf(service, toSend, value)
     const textMs = await medianOf(measure, LONG_TEXT)
+    const ratios: number[] = []
     for (const [shape, write] of [...Object.entries(ACCEPTED), ...Object.entries(REFUSED)]) {
       const isOther = shape === 'numbers' || place === 'arguments of a call with a key'
-      const maxRatio = isOther ? MAX_OTHER_RATIO : MAX_RATIO
-      const { status, ms, ratio } = await ratioOf(measure, write(), textMs, maxRatio)
+      const usualRatio = isOther ? OTHER_USUAL_RATIO : USUAL_RATIO
+      const { status, ms, ratio } = await ratioOf(measure, write(), textMs, usualRatio)
+      if (shape in ACCEPTED) ratios.push(ratio)
       t.comment(`| ${place} | ${shape} | ${status} | ${ms.toFixed(1)} | ${ratio.toFixed(1)} |`)
-      t.ok(ratio < maxRatio, `${place}, ${shape}: ${ratio.toFixed(1)}`)
+      t.ok(ratio < MAX_RATIO, `${place}, ${shape}: ${ratio.toFixed(1)}`)
       t.equal(status === 400, shape in REFUSED, `${place}, ${shape}: ${status}`)
     }
+    const average = ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length
+    t.ok(average < MAX_AVERAGE, `${place}: ${average.toFixed(1)} on average`)
   }
 })
