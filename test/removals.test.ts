@@ -159,7 +159,9 @@ async function isNamedByBuild (room: string): Promise<boolean> {
 }
 
 /** Runs tests in the copy. Each file is an assertion of this test, with its failures. */
-async function runTests (t: Test, files: readonly string[], { paths }: Removal): Promise<void> {
+async function runTests (
+  t: Test, copy: ProjectCopy, files: readonly string[], { paths }: Removal
+): Promise<void> {
   const report = await copy.runTests(files, paths.includes('features/overload') ? TEST_CUTS : {})
   const counts = /^# \{ total: (\d+), pass: (\d+)/m.exec(report)
   const failures = report.match(/^ *not ok .*$/gm) ?? []
@@ -184,12 +186,25 @@ t.test('each feature, each edge but http, and each backend but memory can be del
   )
 })
 
-const copy = await copyProject(t)
+const whole = await copyProject(t)
 
-t.test('the whole compiles', async (t) => t.equal(await copy.buildWhole(), ''))
+t.test('the whole compiles', async (t) => t.equal(await whole.buildWhole(), ''))
+
+// Most tests wait more than they work.
+t.jobs = 2
+/** The copies that no test uses. */
+const free: ProjectCopy[] = []
+
+/** Returns a copy for one test. */
+async function takeCopy (user: Test): Promise<ProjectCopy> {
+  const copy = free.pop() ?? await whole.duplicate(t)
+  user.teardown(() => { free.push(copy) })
+  return copy
+}
 
 for (const [name, removal] of removals) {
   t.test(`without ${name}, what is left`, async (t) => {
+    const copy = await takeCopy(t)
     const [folder = ''] = removal.paths
     const room = folder.startsWith('platform/store/') ? 'platform/store' : folder
     t.strictSame(await unnamedIn(room, removal), [], 'goes as its README says')
@@ -217,7 +232,7 @@ for (const [name, removal] of removals) {
     const read = await send(app, { method: 'resources/read', params: { uri: 'file:///notes.txt' } })
     t.equal(read.response.result.contents[0].text, 'Some notes.\n')
     await CHECKS[name as Name]?.(t, app, copy)
-    await runTests(t, listNeighbourTests(name as Name), removal)
+    await runTests(t, copy, listNeighbourTests(name as Name), removal)
   })
 }
 
@@ -226,8 +241,9 @@ t.test('the test files that are left out exist', async (t) => {
 })
 
 t.test('without any of them, what is left compiles, can be bundled and passes its own tests', async (t) => {
+  const copy = await takeCopy(t)
   await copy.remove(EVERYTHING)
   t.equal(await copy.buildChanges('everything', EVERYTHING), '')
   await t.resolves(copy.bundle())
-  await runTests(t, listTestsOfTheRest(), EVERYTHING)
+  await runTests(t, copy, listTestsOfTheRest(), EVERYTHING)
 })

@@ -40,6 +40,7 @@ const APP = 'test/helpers/app.ts'
 /** What runs dist/, which a copy does not have, and files that take seconds. */
 const LEFT_OUT = [
   'test/helpers/service.ts', 'test/programs/testing/package.test.ts',
+  'test/edges/http/readiness.test.ts', 'test/edges/http/store-check.test.ts',
   'test/features/tasks/progress.test.ts', 'test/platform/store/records/principals.test.ts'
 ]
 

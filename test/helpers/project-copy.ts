@@ -37,6 +37,13 @@ export class ProjectCopy {
     this.folder = folder
   }
 
+  /** Makes another copy with the same files, and removes it when the test ends. */
+  async duplicate (t: Test): Promise<ProjectCopy> {
+    const folder = await makeFolder(t)
+    await copyFolder(`${this.folder}/.`, folder)
+    return new ProjectCopy(folder)
+  }
+
   /** Adds the files of a folder to src/. Rejects if one of them exists already. */
   async add (folder: string): Promise<void> {
     await cp(folder, join(this.folder, 'src'), { recursive: true, force: false, errorOnExist: true })
