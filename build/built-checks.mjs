@@ -39,11 +39,12 @@ export const builtChecks = asModule(async () => {
 async function compileFormats () {
   const folder = await mkdtemp('dist/formats-')
   try {
-    const outfile = `${folder}/formats.js`
     await build({
       stdin: { contents: SOURCES, resolveDir: '.' },
-      outfile,
+      outdir: folder,
       bundle: true,
+      // A package that is imported late is not loaded here.
+      splitting: true,
       keepNames: true,
       format: 'esm',
       platform: 'node',
@@ -51,7 +52,7 @@ async function compileFormats () {
       logLevel: 'error',
       plugins: [asModule(() => NOTES)]
     })
-    const sources = await import(pathToFileURL(outfile))
+    const sources = await import(pathToFileURL(`${folder}/stdin.js`))
     await mkdir(`${folder}/tools`)
     const app = await sources.createApp({ catalog: folder, stateUrl: 'memory:', logLevel: 'error' })
     await app.close()

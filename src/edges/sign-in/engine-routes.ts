@@ -1,8 +1,8 @@
 // The routes of the engine: what clients ask, and the one that sends a person to the consent. The engine
 // answers them: Fastify hands its reply over here, and nowhere else.
 
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { BASE_SCOPE, ENGINE_ROUTES, toResource } from '../../features/sign-in/engine/engine.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { BASE_SCOPE, ENGINE_ROUTES, toResource } from '../../features/sign-in/engine/metadata.ts'
 import { holderOf, networkOf } from '../../platform/limits/holder.ts'
 import { createCookies } from './cookies.ts'
 import { Limit } from '../../platform/limits/limits.ts'
@@ -26,12 +26,11 @@ const IGNORED = [
 export function registerEngineRoutes (
   app: FastifyInstance, { signIn, limiter, replies }: SignInRouteDependencies
 ): void {
-  const { metadata } = signIn
+  const { issuer, metadata, flows, serve } = signIn
   // Apart from the requests of callers that wait: a stranger can send these slowly.
   const running = new Used(new Limit('signInRequests'))
   const [resource = ''] = metadata.protected_resources
-  const { origin, protocol, host, pathname } = new URL(signIn.issuer)
-  const prefixes = prefixesOf(signIn.issuer)
+  const { origin, protocol, host, pathname } = new URL(issuer)
   const cookies = createCookies(protocol === 'https:')
   const { authorization, token, registration, revocation, jwks } = ENGINE_ROUTES
 
@@ -59,15 +58,14 @@ export function registerEngineRoutes (
     const { raw, log } = request
     const { searchParams } = new URL(request.url, origin)
     const query = path === authorization ? toEngineQuery(searchParams, resource) : searchParams
-    raw.url = `${path}${query.size > 0 ? `?${query}` : ''}`
     for (const [name, value] of Object.entries(reply.getHeaders())) {
       if (value !== undefined) reply.raw.setHeader(name, value)
     }
     // The engine writes URLs by what it is asked for. A proxy may ask for another host, path or protocol.
     Object.assign(raw.headers, { 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) })
-    Object.assign(raw, { baseUrl: pathname.replace(/\/$/, '') })
+    Object.assign(raw, { url: `${path}?${query}`, baseUrl: pathname.replace(/\/$/, '') })
     reply.hijack()
-    signIn.handle(raw, reply.raw, log, { network: networkOf(request), way }).catch((error: unknown) => {
+    serve(raw, reply.raw, { log, network: networkOf(request), way }).catch((error: unknown) => {
       log.error({ err: error }, 'a request of the sign-in failed')
     })
   }
@@ -76,46 +74,34 @@ export function registerEngineRoutes (
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
 
-  function route (method: 'GET' | 'POST' | 'OPTIONS', path: string): void {
-    for (const prefix of prefixes) {
-      app.route({
-        method, url: `${prefix}${path}`, handler: (request, reply) => handOver(request, reply, path)
-      })
-    }
+  function route (method: 'GET' | 'POST' | 'OPTIONS', url: string, path: string): void {
+    app.route({ method, url, handler: (request, reply) => handOver(request, reply, path) })
   }
 
   /** The engine lets no page of another origin read these answers, or is not asked. */
-  function routeOpen (
-    method: 'GET' | 'POST', url: string, answer: (request: FastifyRequest, reply: FastifyReply) => unknown
-  ): void {
-    app.route({
-      method: [method, 'OPTIONS'],
-      url,
-      handler (request, reply) {
-        reply.headers(OPEN_CORS)
-        return request.method === 'OPTIONS'
-          ? reply.header('access-control-allow-methods', method).code(204).send()
-          : answer(request, reply)
-      }
-    })
+  function openRoute (method: 'GET' | 'POST', url: string, handler: RouteHandlerMethod): void {
+    app.route({ method, url, preHandler: async (_, reply) => { reply.headers(OPEN_CORS) }, handler })
+    app.options(url, (_, reply) => (
+      reply.headers(OPEN_CORS).header('access-control-allow-methods', method).code(204).send()
+    ))
   }
 
-  route('GET', authorization)
-  route('POST', token)
-  route('OPTIONS', token)
-  route('POST', revocation)
-  route('GET', jwks)
-  for (const prefix of prefixes) {
+  for (const prefix of prefixesOf(issuer)) {
+    route('GET', prefix + authorization, authorization)
+    route('POST', prefix + token, token)
+    route('OPTIONS', prefix + token, token)
+    route('POST', prefix + revocation, revocation)
+    route('GET', prefix + jwks, jwks)
     const back = `${prefix}${authorization}/:flow(^[\\w-]{1,64}$)`
     app.get<{ Params: { flow: string } }>(back, (request, reply) => {
       const { flow } = request.params
-      const way = signIn.flows.nameWay(flow, cookies.of(request))
-      cookies.set(reply, [signIn.flows.endWay(flow)])
+      const way = flows.nameWay(flow, cookies.of(request))
+      cookies.set(reply, [flows.endWay(flow)])
       handOver(request, reply, `${authorization}/${flow}`, way)
     })
-    routeOpen('GET', `${METADATA_PATH}${prefix}`, (_, reply) => reply.send(metadata))
+    openRoute('GET', `${METADATA_PATH}${prefix}`, (_, reply) => reply.send(metadata))
     if (metadata.registration_endpoint === undefined) continue
-    routeOpen('POST', `${prefix}${registration}`, (request, reply) => handOver(request, reply, registration))
+    openRoute('POST', prefix + registration, (request, reply) => handOver(request, reply, registration))
   }
 }
 

@@ -2,7 +2,7 @@
 // they have connected.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { CONSENT_PATH } from '../../features/sign-in/engine/engine.ts'
+import { CONSENT_PATH } from '../../features/sign-in/engine/metadata.ts'
 import type { Step } from '../../features/sign-in/flows/steps.ts'
 import { CALLBACK_PATH, CONNECTIONS_PATH } from '../../features/sign-in/sign-in.ts'
 import { invalidRequest } from '../../platform/protocol/errors.ts'

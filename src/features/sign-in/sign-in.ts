@@ -1,22 +1,17 @@
 // Signs people in for clients: the service is their authorization server, and the identity provider of the
 // company says who they are.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { clock } from '../../base/time.ts'
 import type { ClientCredentials } from '../../platform/access/client-authentication.ts'
-import type { TokenVerifier } from '../../platform/access/token.ts'
 import type { StateStore } from '../../platform/store/records/state-store.ts'
 import type { Sealer } from '../../platform/store/sealing/sealer.ts'
 import { createSigningKeys } from '../../platform/store/sealing/signing-keys.ts'
-import { createDocuments } from './engine/documents.ts'
 import type { EngineLog } from './engine/engine-log.ts'
-import { createEngine, FLOW_SECONDS, type EngineError, type ErrorPage } from './engine/engine.ts'
-import { toMetadata } from './engine/metadata.ts'
-import { createRefreshTokens } from './engine/refresh-tokens.ts'
-import { registerRevocation } from './engine/revocation.ts'
-import { createRegistrations } from './engine/registrations.ts'
-import { createConnections, type Connections } from './flows/connections.ts'
-import { createFlows, type Flows } from './flows/flows.ts'
+import type { EngineError, ErrorPage } from './engine/engine.ts'
+import { loadEngine } from './engine/load-engine.ts'
+import { FLOW_SECONDS, toMetadata } from './engine/metadata.ts'
+import { createConnections } from './flows/connections.ts'
+import { createFlows } from './flows/flows.ts'
 import { createEndedConsents } from './flows/ended-consents.ts'
 import { createIdentify } from './flows/identify.ts'
 import { createPassages } from './flows/passages.ts'
@@ -43,23 +38,7 @@ export interface SignInOptions {
   readonly log: EngineLog
 }
 
-export interface SignIn {
-  readonly issuer: string
-  readonly flows: Flows
-  readonly connections: Connections
-  readonly verifier: TokenVerifier
-  /** The metadata of the authorization server. */
-  readonly metadata: ReturnType<typeof toMetadata>
-  readonly callers: ReturnType<typeof createCallers>
-  /**
-   * Serves a request of the engine.
-   * @param sender has the network, if a share limits it, and the way of the browser that comes back to it.
-   */
-  handle (
-    request: IncomingMessage, response: ServerResponse, log: EngineLog,
-    sender: { readonly network: string | undefined, readonly way?: string | undefined }
-  ): Promise<void>
-}
+export type SignIn = Awaited<ReturnType<typeof openSignIn>>
 
 /** Below the issuer. */
 export const CALLBACK_PATH = '/sign-in/callback'
@@ -69,65 +48,37 @@ export const CONNECTIONS_PATH = '/sign-in'
 /** Rejects with a TypeError if the client of the provider cannot be used. */
 export async function openSignIn (
   { issuer, resource, provider, createProvider, file, store, sealer, toErrorPage, log }: SignInOptions
-): Promise<SignIn> {
-  const { rules, clients, times } = file
+) {
+  const { rules, times } = file
+  const { createEngine } = await loadEngine(log)
   const keys = createSigningKeys(sealer, 'sign-in')
-  const maxAgeMs = times.grantSeconds * 1000
   const grants = createGrantRecords(store, { idleMs: times.refreshTokenSeconds * 1000 })
   const redirectUri = `${issuer}${CALLBACK_PATH}`
   const identityProvider = createProvider?.({ redirectUri }) ?? openProvider(provider, file, redirectUri)
   const providerTokens = createProviderTokens({
-    store, sealer, grants, identityProvider, rules, log, maxAgeMs
-  })
-  const scopes = Object.keys(rules.scopes)
-  const logs = new WeakMap<IncomingMessage, EngineLog>()
-  const networks = new WeakMap<IncomingMessage, string>()
-  const ways = new WeakMap<IncomingMessage, string>()
-  const engine = await createEngine({
-    ...times,
-    issuer,
-    resource,
-    store,
-    sealer,
-    grants,
-    scopes,
-    networks,
-    ways,
-    vouch: providerTokens.vouch,
-    registrations: createRegistrations(sealer),
-    refreshTokens: createRefreshTokens(sealer),
-    jwks: {
-      keys: keys.all.map(({ privateKey, publicKey }) => ({
-        ...privateKey.export({ format: 'jwk' }), ...publicKey
-      }))
-    },
-    toErrorPage,
-    documents: createDocuments({ ...clients, log }),
-    hasRegistration: clients.registration,
-    log,
-    logOf: (request) => logs.get(request) ?? log
+    store, sealer, grants, identityProvider, rules, log, maxAgeMs: times.grantSeconds * 1000
   })
   const verifier = createOwnTokenVerifier({ issuer, resource, jwks: JSON.parse(keys.jwks), grants })
-  registerRevocation(engine, verifier, grants)
-  const serve = engine.callback()
+  const { vouch } = providerTokens
+  const { engine, serve } = createEngine({
+    issuer, resource, file, keys, store, sealer, grants, verifier, vouch, toErrorPage, log
+  })
   const identify = createIdentify(identityProvider, rules, store, log)
   const passages = createPassages(sealer, FLOW_SECONDS, clock.now)
-  const endedConsents = createEndedConsents(store)
-  const parts = { grants, endedConsents, identityProvider, identify, passages, sealer }
+  const parts = {
+    grants, endedConsents: createEndedConsents(store), identityProvider, identify, passages, sealer
+  }
   const connections = createConnections({ ...parts, url: `${issuer}${CONNECTIONS_PATH}` })
   return {
     issuer,
     flows: createFlows({ ...parts, engine, issuer, resource, providerTokens, rules, connections }),
     connections,
     verifier,
-    metadata: toMetadata({ issuer, resource, scopes, hasRegistration: clients.registration }),
+    /** The metadata of the authorization server. */
+    metadata: toMetadata(issuer, resource, file),
     callers: createCallers(issuer, providerTokens),
-    async handle (request, response, requestLog, { network, way }) {
-      logs.set(request, requestLog)
-      if (network !== undefined) networks.set(request, network)
-      if (way !== undefined) ways.set(request, way)
-      await serve(request, response)
-    }
+    /** Serves a request of the engine. */
+    serve
   }
 }
 

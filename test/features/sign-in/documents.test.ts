@@ -1,6 +1,7 @@
 // The metadata documents of clients: which are read, and what a host of one can do.
 
 import { setTimeout as pause } from 'node:timers/promises'
+import { errors } from 'oidc-provider'
 import t, { type Test } from 'tap'
 import { createDocuments, type ClientRules } from '../../../src/features/sign-in/engine/documents.ts'
 import { createPublicFetch } from '../../../src/features/sign-in/engine/public-fetch.ts'
@@ -18,6 +19,13 @@ async function openDocuments (t: Test, rules = ANY) {
 }
 
 const UNREADABLE = /cannot be read/
+
+/** Resolves to what a person reads of a client that may not sign people in. */
+async function readRefusal (check: Promise<void>): Promise<string> {
+  return await check.then(() => 'it is not refused', (error: unknown) => (
+    error instanceof errors.InvalidClient ? error.error_description ?? '' : String(error)
+  ))
+}
 
 t.test('has only what counts of a document, and its lifetime', async (t) => {
   if (!hasOpenssl(t)) return
@@ -51,10 +59,10 @@ t.test('asks once for all who wait, and again after half a minute', async (t) =>
   const checks = Array.from({ length: 1000 }, async () => await documents.check(id))
   const results = await Promise.allSettled(checks)
   t.ok(results.every(({ status }) => status === 'rejected'))
-  await t.rejects(documents.check(id), UNREADABLE)
+  t.match(await readRefusal(documents.check(id)), UNREADABLE)
   t.equal(asked, 1, 'a failure counts for a while')
   time.skip(30_001)
-  await t.rejects(documents.check(id), UNREADABLE)
+  t.match(await readRefusal(documents.check(id)), UNREADABLE)
   t.equal(asked, 2)
 })
 
@@ -71,7 +79,7 @@ t.test('one network waits for few documents, and keeps nobody else out', async (
   })
   const ask = async (name: string, network: string) => await documents.check(`https://client.example/${name}`, network)
   for (let index = 0; index < 20; index++) ask(`${index}`, 'a network').catch(() => {})
-  await t.rejects(ask('one-more', 'a network'), /Too many/)
+  t.match(await readRefusal(ask('one-more', 'a network')), /Too many/)
   ask('other', 'another network').catch(() => {})
   t.equal(asked, 21)
 })
@@ -80,7 +88,7 @@ t.test('says why in the log, and what the operator can do to people', async (t) 
   if (!hasOpenssl(t)) return
   const { documents, lines, answers, origin } = await openDocuments(t)
   answers.set('/forbidden', (_, response) => { response.writeHead(403).end('no robots') })
-  await t.rejects(documents.check(`${origin}/forbidden`), { message: /pin a copy in sign-in\.yaml/ })
+  t.match(await readRefusal(documents.check(`${origin}/forbidden`)), /pin a copy in sign-in\.yaml/)
   t.match(lines, [{ level: 40, url: `${origin}/forbidden`, reason: 'status 403' }])
 })
 
@@ -91,7 +99,7 @@ t.test('follows no redirect', async (t) => {
     answers.set(`/${status}`, (_, response) => {
       response.writeHead(status, { location: 'https://127.0.0.1/latest/meta-data' }).end()
     })
-    await t.rejects(documents.check(`${origin}/${status}`), UNREADABLE)
+    t.match(await readRefusal(documents.check(`${origin}/${status}`)), UNREADABLE)
   }
   t.equal(asked.length, 5)
 })
@@ -118,13 +126,11 @@ t.test('reads no more than it must of a document that is large, or never ends', 
     })
   })
   answers.set('/silent', () => {})
-  await t.rejects(documents.check(`${origin}/large`), UNREADABLE)
+  t.match(await readRefusal(documents.check(`${origin}/large`)), UNREADABLE)
   t.ok(sent < 5_000_000, `${sent} bytes were sent`)
   const begin = performance.now()
-  await Promise.all([
-    t.rejects(documents.check(`${origin}/endless`), UNREADABLE),
-    t.rejects(documents.check(`${origin}/silent`), UNREADABLE)
-  ])
+  const checks = ['endless', 'silent'].map(async (path) => await documents.check(`${origin}/${path}`))
+  t.match(await Promise.all(checks.map(readRefusal)), [UNREADABLE, UNREADABLE])
   t.ok(performance.now() - begin < 8000)
   await pause(100)
   t.ok(isClosed, 'the connection is closed')
@@ -148,9 +154,9 @@ t.test('goes to no private address, whatever the name says', async (t) => {
     ...hosts.keys(), 'localhost', '127.0.0.1', '[::1]', '10.1.2.3', '[::ffff:a00:1]', '169.254.169.254'
   ]
   for (const host of names) {
-    const rejection = await documents.check(`https://${host}/x`).catch((error: unknown) => error)
-    t.match(rejection, { message: UNREADABLE }, host)
-    t.notMatch(String(rejection), /private/, 'a stranger learns no names of a private network')
+    const refusal = await readRefusal(documents.check(`https://${host}/x`))
+    t.match(refusal, UNREADABLE, host)
+    t.notMatch(refusal, /private/, 'a stranger learns no names of a private network')
   }
   t.match(lines[0], { reason: 'its host has a private address' })
 })
@@ -164,7 +170,7 @@ t.test('a URL must be written as browsers write it, and have a path', async (t) 
     'https://client.example/%2e%2e/x', 'https://client.example\\x', 'https://clıent.example/x',
     'https://client.example/a b', 'https://0x7f.1/x'
   ]
-  for (const id of refused) await t.rejects(documents.check(id), /browsers/, id)
+  for (const id of refused) t.match(await readRefusal(documents.check(id)), /browsers/, id)
   await documents.check('https://client.example/x')
 })
 
@@ -183,7 +189,7 @@ t.test('the operator can allow hosts, and pin copies', async (t) => {
   await documents.check('https://client.example/x')
   const others = ['other.example', 'client.example:8443', 'client.example.evil.example', 'sub.client.example']
   for (const host of others) {
-    await t.rejects(documents.check(`https://${host}/x`), /not allowed/, host)
+    t.match(await readRefusal(documents.check(`https://${host}/x`)), /not allowed/, host)
   }
   await documents.check(pinned.client_id)
   t.strictSame(await (await documents.fetch(pinned.client_id)).json(), pinned)

@@ -5,11 +5,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Provider } from 'oidc-provider'
 import type { Test } from 'tap'
-import { createDocuments } from '../../../src/features/sign-in/engine/documents.ts'
 import { createEngine } from '../../../src/features/sign-in/engine/engine.ts'
-import { createRefreshTokens } from '../../../src/features/sign-in/engine/refresh-tokens.ts'
 import { createRegistrations } from '../../../src/features/sign-in/engine/registrations.ts'
 import { createGrantRecords } from '../../../src/features/sign-in/grants/grant-records.ts'
+import { createOwnTokenVerifier } from '../../../src/features/sign-in/grants/own-tokens.ts'
 import { createProviderTokens } from '../../../src/features/sign-in/grants/provider-tokens.ts'
 import { SignInRefused } from '../../../src/features/sign-in/people/identity-provider.ts'
 import { createMemoryStateStore } from '../../../src/platform/store/backends/memory/state-store.ts'
@@ -53,33 +52,26 @@ async function openReplica (
   const providerTokens = createProviderTokens({
     store, sealer, grants, identityProvider, rules, log, maxAgeMs: 90 * DAY_MS
   })
-  const registrations = createRegistrations(sealer)
-  const engine = await createEngine({
-    issuer: 'http://127.0.0.1',
+  const keys = createSigningKeys(sealer, 'sign-in')
+  const issuer = 'http://127.0.0.1'
+  const { engine } = createEngine({
+    issuer,
     resource: RESOURCE,
+    file: {
+      rules,
+      clients: { documents: new Map(), registration: true },
+      times: { accessTokenSeconds: 3600, refreshTokenSeconds: 14 * 86_400, grantSeconds: 90 * 86_400 }
+    },
+    keys,
     store,
     sealer,
     grants,
-    registrations,
-    networks: new WeakMap(),
-    ways: new WeakMap(),
+    verifier: createOwnTokenVerifier({ issuer, resource: RESOURCE, jwks: JSON.parse(keys.jwks), grants }),
     vouch: providerTokens.vouch,
-    scopes: [],
-    refreshTokens: createRefreshTokens(sealer),
-    jwks: {
-      keys: createSigningKeys(sealer, 'sign-in').all.map(({ privateKey, publicKey }) => ({
-        ...privateKey.export({ format: 'jwk' }), ...publicKey
-      }))
-    },
-    accessTokenSeconds: 3600,
-    refreshTokenSeconds: 14 * 86_400,
-    grantSeconds: 90 * 86_400,
     toErrorPage: () => ({ headers: {}, text: '' }),
-    documents: createDocuments({ documents: new Map(), log }),
-    hasRegistration: true,
-    log,
-    logOf: () => log
+    log
   })
+  const registrations = createRegistrations(sealer)
   const server = createServer(engine.callback())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {

@@ -19,7 +19,7 @@ import { startDocumentServer } from './document-server.ts'
 const REDIRECT_URI = 'https://client.example/back'
 
 /** A process of its own: the library says it once. */
-const LOAD = `const { loadEngine } = await import('./src/features/sign-in/engine/engine-log.ts')
+const LOAD = `const { loadEngine } = await import('./src/features/sign-in/engine/load-engine.ts')
 const { warn } = console
 await loadEngine({ info () {}, error () {}, warn: ({ reason }) => console.log('logged', reason) })
 console.log(console.warn === warn)`
@@ -38,7 +38,7 @@ async function openEngine (t: Test) {
   documents.takeInternet(t)
   const { logger: log, lines } = createReadableLog()
   const server = createServer((request, response) => {
-    signIn.handle(request, response, log, { network: undefined }).catch(() => response.destroy())
+    signIn.serve(request, response, { log }).catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

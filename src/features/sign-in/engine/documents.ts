@@ -3,6 +3,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization/client-registration
 
 import { LRUCache } from 'lru-cache'
+import { errors } from 'oidc-provider'
 import { createCounts } from '../../../base/counts.ts'
 import { limitRepeats } from '../../../base/outage-log.ts'
 import { clock } from '../../../base/time.ts'
@@ -27,11 +28,8 @@ export interface DocumentsOptions extends Pick<ClientRules, 'allowedHosts' | 'do
   readonly fetch?: PublicFetch
 }
 
-/** The client may not sign people in. The message is for people. */
-export class DocumentRefused extends Error {}
-
-/** The message is for people. It has no reason: a host may be one of a private network. */
-export class DocumentUnavailable extends Error {}
+/** The message has no reason: a host may be one of a private network. */
+export class DocumentUnavailable extends errors.InvalidClient {}
 
 export type Documents = ReturnType<typeof createDocuments>
 
@@ -55,7 +53,6 @@ export function createDocuments (
   const warn = limitRepeats((failure: object, failures: number) => {
     log.warn({ ...failure, failures }, 'the metadata document of a client cannot be read')
   })
-
   const asking = createCounts()
 
   /** Asks once for all callers. Rejects with a DocumentUnavailable. */
@@ -69,7 +66,8 @@ export function createDocuments (
     }
     const end = asking.add(network, 1)
     const answer = fetch(url).finally(end).catch((error: unknown) => {
-      warn({ url: clip(url), reason: toReason(error) })
+      const isPrivate = error instanceof AddressRefused
+      warn({ url: clip(url), reason: isPrivate ? 'its host has a private address' : reasonOf(error) })
       throw new DocumentUnavailable(`${clip(url)} cannot be read. The log of this service says why, ` +
         'and its operator can pin a copy in sign-in.yaml')
     })
@@ -83,43 +81,28 @@ export function createDocuments (
       documents.has(id) || (URL.canParse(id) && allowedHosts?.includes(new URL(id).host) === true)
     ),
     /**
-     * Rejects with a DocumentRefused or a DocumentUnavailable.
+     * Rejects with an InvalidClient, whose description is for people, if the client may not sign people in.
      * @param network of the sender. Absent if no share limits it.
      */
     async check (id: string, network?: string): Promise<void> {
       const { host, href, pathname } = new URL(id)
       if (href !== id || pathname === '/') {
-        throw new DocumentRefused('The URL of a client must have a path, and be written as browsers do.')
+        throw new errors.InvalidClient('The URL of a client must have a path, and be written as browsers do.')
       }
       if (allowedHosts?.includes(host) === false && !documents.has(id)) {
-        throw new DocumentRefused(`The operator of this service has not allowed clients of ${host}.`)
+        throw new errors.InvalidClient(`The operator of this service has not allowed clients of ${host}.`)
       }
       await read(id, network)
     },
     /** Fetches a document or the keys of a client. Of a document it has only what counts. */
     async fetch (url: string): Promise<Response> {
       const answer = await read(url)
-      const text = await answer.clone().text()
-      return new Response(selectMembers(text), { headers: answer.headers })
+      const document: unknown = await answer.clone().json()
+      const isDocument = isObject(document) && 'client_id' in document
+      return Response.json(
+        isDocument ? Object.fromEntries(MEMBERS.map((name) => [name, document[name]])) : document,
+        { headers: answer.headers }
+      )
     }
   }
-}
-
-/** Returns other texts as they are: the keys of a client, and what the engine refuses. */
-function selectMembers (text: string): string {
-  const document = parse(text)
-  if (!isObject(document) || !('client_id' in document)) return text
-  return JSON.stringify(Object.fromEntries(MEMBERS.map((name) => [name, document[name]])))
-}
-
-function parse (text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function toReason (error: unknown): string {
-  return error instanceof AddressRefused ? 'its host has a private address' : reasonOf(error)
 }

@@ -2,27 +2,22 @@
 // their own, sessions are not kept. What is left are codes and half-finished flows.
 
 import { hash } from 'node:crypto'
-import type { Adapter, AdapterPayload } from 'oidc-provider'
+import { errors, Provider, type Adapter, type AdapterPayload } from 'oidc-provider'
 import { clock } from '../../../base/time.ts'
 import { Limit, ShareUsed } from '../../../platform/limits/limits.ts'
 import { newMark, retryOutage } from '../../../platform/store/records/lost-replies.ts'
 import { createShares } from '../../../platform/store/records/shares.ts'
-import { StoreUnavailable, type StateStore } from '../../../platform/store/records/state-store.ts'
+import type { StateStore } from '../../../platform/store/records/state-store.ts'
 import type { GrantRecords } from '../grants/grant-records.ts'
 import type { RefreshTokens } from './refresh-tokens.ts'
 import type { Registrations } from './registrations.ts'
+import { orUnavailable, unavailable } from './unavailable.ts'
 
 export interface EngineAdapterOptions {
   readonly store: StateStore
   readonly grants: GrantRecords
-  readonly registrations: Registrations
+  readonly registrations: Pick<Registrations, 'read'>
   readonly refreshTokens: RefreshTokens
-  /** Makes the error for a token that does not count any more. */
-  readonly toInvalidGrant: (reason: string) => Error
-  /** Makes the error for an assertion of a client that counted before. */
-  readonly toInvalidClient: (reason: string) => Error
-  /** Makes the error for a client that may try the same again later. */
-  readonly toUnavailable: (reason: string, cause: unknown) => Error
   /** Returns the network of the request that is served. `undefined` if no share limits it. */
   readonly readNetwork: () => string | undefined
 }
@@ -45,7 +40,7 @@ const NOTHING: Adapter = {
 }
 
 export function createEngineAdapters (options: EngineAdapterOptions): (model: string) => Adapter {
-  const { grants, registrations, toUnavailable } = options
+  const { grants, registrations } = options
   const toRecords = createRecordAdapters(options)
   const codes = toRecords('AuthorizationCode', CODE_MS)
   const adapters: { readonly [model: string]: Adapter } = {
@@ -71,26 +66,18 @@ export function createEngineAdapters (options: EngineAdapterOptions): (model: st
     },
     RefreshToken: createRefreshAdapter(options)
   }
-  return (model) => withClearErrors(adapters[model] ?? toRecords(model), toUnavailable)
-}
-
-/** The engine would answer each of them as an error of its own. */
-function withClearErrors (adapter: Adapter, toUnavailable: EngineAdapterOptions['toUnavailable']): Adapter {
-  const guarded = <A extends unknown[], R>(work: (...args: A) => Promise<R>) => async (...args: A) => {
-    try {
-      return await work(...args)
-    } catch (error) {
-      if (error instanceof StoreUnavailable) throw toUnavailable('try again', error)
-      throw error
+  return (model) => {
+    const adapter = adapters[model] ?? toRecords(model)
+    return {
+      ...adapter,
+      upsert: async (...args) => { await orUnavailable(adapter.upsert(...args)) },
+      find: async (id) => await orUnavailable(adapter.find(id)),
+      destroy: async (id) => { await orUnavailable(adapter.destroy(id)) }
     }
   }
-  const { upsert, find, destroy } = adapter
-  return { ...adapter, upsert: guarded(upsert), find: guarded(find), destroy: guarded(destroy) }
 }
 
-function createRefreshAdapter (
-  { grants, refreshTokens, toInvalidGrant }: EngineAdapterOptions
-): Adapter {
+function createRefreshAdapter ({ grants, refreshTokens }: EngineAdapterOptions): Adapter {
   return {
     ...NOTHING,
     async find (token) {
@@ -101,7 +88,9 @@ function createRefreshAdapter (
       // A token that has been used counts as used, unless its answer may have been lost.
       const counts = rotation === last.rotation ||
         (rotation === last.rotation - 1 && await grants.mayRepeat(grantId, rotation))
-      return { ...last.payload, jti: token, rotations: rotation, ...(!counts && { consumed: true }) }
+      const payload: AdapterPayload = { ...last.payload }
+      leaveOutRepeatedScopes(payload.scope)
+      return { ...payload, jti: token, rotations: rotation, ...(!counts && { consumed: true }) }
     },
     // One write makes the next token and ends the one before.
     async upsert (token, { jti, ...payload }) {
@@ -114,24 +103,36 @@ function createRefreshAdapter (
         // Two uses of a code at the same moment. Those of a refresh token get the same answer.
         isSecondUse = rotation === 0 && last >= 0 && mark !== next.mark
         if (isSecondUse || last === rotation) return undefined
-        if (last !== rotation - 1) throw toInvalidGrant('refresh token already used')
+        if (last !== rotation - 1) throw new errors.InvalidGrant('refresh token already used')
         return { ...record, refresh: next }
       }, { isUse: true }), WRITING)
       if (isSecondUse) await grants.remove(grantId)
-      if (isSecondUse || record === undefined) throw toInvalidGrant('grant not found')
+      if (isSecondUse || record === undefined) throw new errors.InvalidGrant('grant not found')
     }
   }
 }
 
+/**
+ * Hosts repeat all scopes that they have asked for when they refresh, also those that they did not get. The
+ * engine would refuse them, and the person would have to sign in at each refresh.
+ */
+function leaveOutRepeatedScopes (granted = ''): void {
+  const params = Provider.ctx?.oidc.params
+  if (typeof params?.['scope'] !== 'string') return
+  const scopes = granted.split(' ')
+  const names = params['scope'].split(' ').filter((name) => scopes.includes(name))
+  // With none of them the engine refuses it.
+  if (names.length > 0) params['scope'] = names.join(' ')
+}
+
 /** Returns what creates adapters of records that expire by themselves. */
-function createRecordAdapters (
-  { store, toInvalidClient, toUnavailable, readNetwork }: EngineAdapterOptions
-) {
+function createRecordAdapters ({ store, readNetwork }: EngineAdapterOptions) {
   const limit = new Limit('signIns')
   // The store has no code or token that could be used: names are hashes, and values lack the name.
   const toPayload = (id: string, bytes: Buffer): AdapterPayload => ({ ...JSON.parse(String(bytes)), jti: id })
   return (model: string, lifeMs?: number): Adapter => {
     const owner = `sign-in-${model.toLowerCase()}`
+    const isOnce = model === 'ReplayDetection'
     const toKey = (id: string) => ({ owner, name: hash('sha256', id, 'base64url') })
     const shares = createShares(store, owner, limit.shareOf('network'))
     return {
@@ -139,20 +140,17 @@ function createRecordAdapters (
       async upsert (id, { jti, ...payload }, expiresIn = 0) {
         const [key, value] = [toKey(id), { bytes: Buffer.from(JSON.stringify(payload)) }]
         const lifetime = { idleMs: lifeMs ?? expiresIn * 1000 }
-        const isOnce = model === 'ReplayDetection'
         const record = isOnce ? undefined : await store.peek(key)
         if (record !== undefined) {
           if (await store.replace(key, record.version, value, lifetime) !== undefined) return
           throw new Error(`two requests have changed one record of the kind ${model}`)
         }
-        try {
-          const created = await shares.create(readNetwork(), key, value, lifetime, limit.max)
-          if (created === 'full') throw toUnavailable(limit.describe('all'), undefined)
-          if (created === 'taken' && isOnce) throw toInvalidClient('client assertions count once')
-        } catch (error) {
-          if (!(error instanceof ShareUsed)) throw error
-          throw toUnavailable(limit.describe('network'), error)
-        }
+        const created = await shares.create(readNetwork(), key, value, lifetime, limit.max)
+          .catch((error: unknown) => {
+            throw error instanceof ShareUsed ? unavailable(limit.describe('network'), error) : error
+          })
+        if (created === 'full') throw unavailable(limit.describe('all'))
+        if (created === 'taken' && isOnce) throw new errors.InvalidClientAuth('client assertions count once')
       },
       async find (id) {
         const record = await store.peek(toKey(id))

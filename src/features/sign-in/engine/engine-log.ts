@@ -1,7 +1,9 @@
-// What the log gets of the requests that the engine refuses, and of its own errors.
+// The senders of the requests that the engine serves, and what the log gets of those that it refuses, and of
+// its own errors.
 
 import type { EventEmitter } from 'node:events'
-import type { KoaContextWithOIDC, Provider } from 'oidc-provider'
+import type { IncomingMessage } from 'node:http'
+import type { errors, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import { clip, codeOf } from '../../../base/words.ts'
 
 export interface EngineLog {
@@ -10,11 +12,20 @@ export interface EngineLog {
   error (fields: object, message: string): void
 }
 
-/** What the engine says of a refusal beside its message. */
-interface EngineRefusal extends Error {
-  readonly error_description?: string
-  /** Is for the log, and not for the client. */
-  readonly error_detail?: string
+export interface EngineSender {
+  /** The log of the request. */
+  readonly log: EngineLog
+  /** Absent if no share limits the sender. */
+  readonly network?: string | undefined
+  /** The way to the identity provider on which a browser comes back to the engine. */
+  readonly way?: string | undefined
+}
+
+export const senders = new WeakMap<IncomingMessage, EngineSender>()
+
+/** @param ctx what the engine has of the request. Absent outside of requests. */
+export function senderOf (ctx: { readonly req: IncomingMessage } | undefined): Partial<EngineSender> {
+  return (ctx && senders.get(ctx.req)) ?? {}
 }
 
 const MAX_REASON = 500
@@ -22,38 +33,29 @@ const REFUSALS = [
   'authorization.error', 'grant.error', 'jwks.error', 'registration_create.error', 'revocation.error'
 ]
 
-/** @param logOf returns the log of the request. */
-export function logEngine (
-  engine: Provider, logOf: (request: KoaContextWithOIDC['req']) => EngineLog
-): void {
+/** @param log of what has no request. */
+export function logEngine (engine: Provider, log: EngineLog): void {
   const events: Pick<EventEmitter, 'on'> = engine
-  const logRefusal = ({ req, oidc }: KoaContextWithOIDC, error: EngineRefusal) => {
-    const { clientId } = oidc.client ?? {}
-    logOf(req).info({
-      error: error.message,
-      reason: clip(error.error_detail ?? error.error_description ?? '', MAX_REASON),
-      route: oidc.route,
-      ...(clientId !== undefined && { client: clip(clientId) })
-    }, 'a request of the sign-in was refused')
+  const logOf = (ctx: KoaContextWithOIDC) => senderOf(ctx).log ?? log
+  for (const event of REFUSALS) {
+    events.on(event, (ctx: KoaContextWithOIDC, refusal: errors.OIDCProviderError) => {
+      const { message: error, error_detail: detail, error_description: description = '' } = refusal
+      const { route, client } = ctx.oidc
+      logOf(ctx).info({
+        error,
+        // The detail is not for the client.
+        reason: clip(detail ?? description, MAX_REASON),
+        route,
+        ...(client !== undefined && { client: clip(client.clientId) })
+      }, 'a request of the sign-in was refused')
+    })
   }
-  for (const event of REFUSALS) events.on(event, logRefusal)
-  events.on('server_error', ({ req }: KoaContextWithOIDC, err: Error) => {
-    logOf(req).error({ err }, 'a request of the sign-in failed')
-  })
+  const logError = (ctx: KoaContextWithOIDC, err: Error) => {
+    logOf(ctx).error({ err }, 'a request of the sign-in failed')
+  }
+  events.on('server_error', logError)
   // Without a listener the framework writes to the standard error output, also for a client that has gone.
-  events.on('error', (err: Error, { req }: KoaContextWithOIDC) => {
-    if (codeOf(err) === 'ECONNRESET') return
-    logOf(req).error({ err }, 'a request of the sign-in failed')
+  events.on('error', (err: Error, ctx: KoaContextWithOIDC) => {
+    if (codeOf(err) !== 'ECONNRESET') logError(ctx, err)
   })
-}
-
-/** Loads the library. What it says of an old Node.js becomes a line of the log. */
-export async function loadEngine (log: Pick<EngineLog, 'warn'>): Promise<typeof import('oidc-provider')> {
-  const { warn } = console
-  console.warn = (reason: unknown) => log.warn({ reason }, 'the library of the sign-in warns')
-  try {
-    return await import('oidc-provider')
-  } finally {
-    console.warn = warn
-  }
 }

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { get } from 'node:https'
 import { signalAfter } from '../../../base/deadline.ts'
 import { isReachable } from '../../../base/addresses.ts'
+import { readBounded } from '../../../platform/access/bounded-fetch.ts'
 import {
   AddressRefused, createCheckedLookup, type ResolveHost
 } from '../../../platform/access/checked-lookup.ts'
@@ -27,37 +28,20 @@ export function createPublicFetch (
   { allowPrivate = false, resolveHost, ca }: PublicFetchOptions = {}
 ): PublicFetch {
   const lookup = createCheckedLookup(allowPrivate, resolveHost)
-
-  async function ask (url: URL): Promise<IncomingMessage> {
-    const headers = { accept: 'application/json', 'user-agent': 'trivet' }
-    const options = { lookup, headers, agent: false, signal: signalAfter(TIMEOUT_MS), ca }
-    return await new Promise((resolve, reject) => {
-      get(url, options).once('response', resolve).on('error', reject)
-    })
-  }
-
+  const headers = { accept: 'application/json', 'user-agent': 'trivet' }
   return async (text) => {
     const url = new URL(text)
     // A host that is an address is not looked up.
     if (!isReachable(url.hostname, allowPrivate)) throw new AddressRefused(`the address ${url.hostname}`)
-    const answer = await ask(url)
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      get(url, { lookup, headers, agent: false, signal: signalAfter(TIMEOUT_MS), ca })
+        .once('response', resolve).on('error', reject)
+    })
     if (answer.statusCode !== 200) {
       answer.destroy()
       throw new Error(`status ${answer.statusCode ?? 0}`)
     }
-    const body = await readBody(answer)
+    const body = await readBounded(answer, MAX_BYTES)
     return new Response(body, { headers: KEPT_HEADERS.map((name) => [name, answer.headers[name] ?? '']) })
   }
-}
-
-async function readBody (answer: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  // Leaving the loop early closes the connection.
-  for await (const chunk of answer) {
-    bytes += chunk.length
-    if (bytes > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }

@@ -1,8 +1,10 @@
 // The ids of clients that have registered themselves: RFC 7591. An id is the sealed metadata of its client,
 // so registrations take no room.
 
+import { errors } from 'oidc-provider'
 import { isObject } from '../../../platform/protocol/json-rpc.ts'
 import type { Sealer } from '../../../platform/store/sealing/sealer.ts'
+import { checkRedirects } from './redirects.ts'
 
 /** What a client says of itself. */
 export interface ClientMetadata { readonly [member: string]: unknown }
@@ -25,12 +27,6 @@ const ANSWERED = [
 /** An id counts as long as its secret. A later time does not fit. */
 const NEVER = 2 ** 47
 
-/** Schemes with which a browser or a system does more than to open an app, beside those of the engine. */
-const SCHEMES = /^\s*(?:chrome|filesystem|jar|ms-msdt|search-ms|shell|tel|view-source):/i
-
-/** The message is for clients. */
-export class RegistrationRefused extends Error {}
-
 export type Registrations = ReturnType<typeof createRegistrations>
 
 export function createRegistrations (sealer: Pick<Sealer, 'seal' | 'open'>) {
@@ -38,17 +34,14 @@ export function createRegistrations (sealer: Pick<Sealer, 'seal' | 'open'>) {
     /** Returns what counts of the metadata. Some clients send empty texts. */
     select: (metadata: ClientMetadata): ClientMetadata => select(metadata, MEMBERS),
     toAnswer: (metadata: ClientMetadata): ClientMetadata => select(metadata, ANSWERED),
-    /** Throws a RegistrationRefused. */
+    /** Throws an InvalidClientMetadata. */
     toId (metadata: ClientMetadata): string {
-      const { redirect_uris: redirects } = metadata
+      const { redirect_uris: uris } = metadata
       const bytes = Buffer.from(JSON.stringify(metadata))
-      const uris: readonly unknown[] = Array.isArray(redirects) ? redirects : []
-      if (bytes.length > MAX_BYTES || uris.length > MAX_REDIRECTS) {
-        throw new RegistrationRefused('the metadata is too large')
+      if (bytes.length > MAX_BYTES || (Array.isArray(uris) && uris.length > MAX_REDIRECTS)) {
+        throw new errors.InvalidClientMetadata('the metadata is too large')
       }
-      if (uris.some((uri) => SCHEMES.test(String(uri)))) {
-        throw new RegistrationRefused('redirect_uris must not use this URI scheme')
-      }
+      checkRedirects(uris)
       return PREFIX + sealer.seal(PURPOSE, '', bytes, NEVER)
     },
     read (id: string): ClientMetadata | undefined {

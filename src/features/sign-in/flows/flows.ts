@@ -7,7 +7,7 @@ import { clock } from '../../../base/time.ts'
 import { clip } from '../../../base/words.ts'
 import { AuthenticationUnavailable } from '../../../platform/access/authentication.ts'
 import type { Sealer } from '../../../platform/store/sealing/sealer.ts'
-import { BASE_SCOPE, BEGINS_AGAIN, CONSENT_PATH, ENGINE_ROUTES, FLOW_SECONDS } from '../engine/engine.ts'
+import { BASE_SCOPE, BEGINS_AGAIN, CONSENT_PATH, ENGINE_ROUTES, FLOW_SECONDS } from '../engine/metadata.ts'
 import type { GrantRecords } from '../grants/grant-records.ts'
 import type { ProviderTokenStore } from '../grants/provider-tokens.ts'
 import type { IdentityProvider, SignedInPerson } from '../people/identity-provider.ts'
@@ -38,9 +38,6 @@ export interface FlowsOptions {
 
 export interface ConsentAnswer { readonly isAllowed: boolean, readonly token: string }
 
-/** Each function rejects with an AuthenticationUnavailable if the identity provider gives no answer. */
-export type Flows = ReturnType<typeof createFlows>
-
 type Interaction = InstanceType<Provider['Interaction']>
 
 const NOT_ALLOWED = { error: 'access_denied', error_description: 'the person has not allowed it' }
@@ -51,6 +48,7 @@ const REFUSED = {
 /** How long a callback waits for another one of the same way, in milliseconds. */
 const OTHER_CALLBACK_MS = 10_000
 
+/** Each function rejects with an AuthenticationUnavailable if the identity provider gives no answer. */
 export function createFlows (
   {
     engine, issuer, resource, grants, providerTokens, identityProvider, rules, sealer, passages, ...parts

@@ -3,7 +3,7 @@
 import { Limit } from '../../../platform/limits/limits.ts'
 import type { StateStore } from '../../../platform/store/records/state-store.ts'
 import type { Claims } from '../../../platform/access/claims.ts'
-import { FLOW_SECONDS } from '../engine/engine.ts'
+import { FLOW_SECONDS } from '../engine/metadata.ts'
 import type { EngineLog } from '../engine/engine-log.ts'
 import {
   SignInRefused, type IdentityProvider, type Passage, type ProviderTokens

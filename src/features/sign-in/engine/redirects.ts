@@ -1,0 +1,18 @@
+// What the engine would take as the redirect URI of a client, and is refused.
+
+import { errors } from 'oidc-provider'
+
+/** Schemes with which a browser or a system does more than to open an app, beside those of the engine. */
+const SCHEMES = [
+  'chrome:', 'filesystem:', 'jar:', 'ms-msdt:', 'search-ms:', 'shell:', 'tel:', 'view-source:'
+]
+
+/** Throws an InvalidClientMetadata. The engine checks the rest, also whether they are texts. */
+export function checkRedirects (uris: unknown): void {
+  for (const uri of [uris].flat()) {
+    const { protocol = '' } = URL.parse(String(uri)) ?? {}
+    if (SCHEMES.includes(protocol)) {
+      throw new errors.InvalidClientMetadata('redirect_uris must not use this URI scheme')
+    }
+  }
+}
