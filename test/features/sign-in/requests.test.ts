@@ -280,14 +280,6 @@ t.test('bodies that do not come keep nobody out, and a shutdown does not wait fo
   for (const socket of sockets) socket.destroy()
 })
 
-t.test('a redirect of a scheme that does more than to open an app is refused', async (t) => {
-  const { metadata } = await open(t)
-  for (const uri of ['view-source:https://a', 'ms-msdt:/id', 'TEL:1', 'jar:https://a!/b', 'search-ms:query']) {
-    t.match(await registerAs(metadata, { redirect_uris: [uri] }), { status: 400 }, uri)
-  }
-  t.match(await registerAs(metadata, { redirect_uris: ['cursor://x/y'] }), { status: 201 })
-})
-
 t.test('100,000 registrations leave nothing behind', async (t) => {
   const { app, metadata } = await open(t)
   const { createRegistrations } = await import('../../../src/features/sign-in/engine/registrations.ts')

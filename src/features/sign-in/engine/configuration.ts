@@ -9,6 +9,7 @@ import type { SignInFile } from '../people/sign-in-file.ts'
 import {
   AUTH_ALGORITHMS, AUTH_METHODS, BASE_SCOPE, BEGINS_AGAIN, CONSENT_PATH, ENGINE_ROUTES, FLOW_SECONDS
 } from './metadata.ts'
+import { checkRedirects } from './redirects.ts'
 
 export interface ConfigurationOptions {
   readonly issuer: string
@@ -55,6 +56,9 @@ export function toConfiguration (
       grant_types: ['authorization_code', 'refresh_token'],
       token_endpoint_auth_method: 'none',
       id_token_signed_response_alg: 'ES256'
+    },
+    extraClientMetadata: {
+      properties: ['redirect_uris'], validator: (_ctx, _name, uris) => checkRedirects(uris)
     },
     enabledJWA: { clientAuthSigningAlgValues: [...AUTH_ALGORITHMS] },
     pkce: { required: () => true },

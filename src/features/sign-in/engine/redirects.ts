@@ -10,9 +10,11 @@ const SCHEMES = [
 /** Throws an InvalidClientMetadata. The engine checks the rest, also whether they are texts. */
 export function checkRedirects (uris: unknown): void {
   for (const uri of [uris].flat()) {
-    const { protocol = '' } = URL.parse(String(uri)) ?? {}
+    const { protocol = '', username, password } = URL.parse(String(uri)) ?? {}
     if (SCHEMES.includes(protocol)) {
       throw new errors.InvalidClientMetadata('redirect_uris must not use this URI scheme')
     }
+    // Browsers show it where people look for the host.
+    if (username || password) throw new errors.InvalidClientMetadata('redirect_uris must not name a user')
   }
 }
