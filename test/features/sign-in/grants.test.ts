@@ -135,6 +135,8 @@ t.test('a refresh token', async (t) => {
 
 t.test('revocation', async (t) => {
   const { origin, log } = await startGrantService(t)
+  // The library says each thing once in a process.
+  const printed = t.capture(console, 'info').args
   const revoke = async (client: string, token: string, more = {}) => await postForm(
     origin, '/sign-in/revoke', { client_id: client, token, ...more }
   )
@@ -165,6 +167,14 @@ t.test('revocation', async (t) => {
     await pause(LOOK_MS)
     t.equal((await callHello(`${origin}/mcp`, accessToken)).status, 200, 'and ends nothing')
     t.notOk(log.text().includes(accessToken))
+  })
+
+  t.test('is no refusal in the log, and the library writes no line of its own', async (t) => {
+    const { clientId, accessToken, refreshToken } = await signInAs(origin)
+    const before = log.lines.length
+    for (const token of [accessToken, refreshToken]) t.equal((await revoke(clientId, token)).status, 200)
+    t.strictSame(printed(), [])
+    t.strictSame(log.lines.slice(before).filter(({ msg }) => /refused|failed/.test(String(msg))), [])
   })
 })
 

@@ -87,7 +87,8 @@ export function toConfiguration (
       dPoP: OFF,
       pushedAuthorizationRequests: OFF,
       registration: { enabled: clients.registration, idFactory, issueRegistrationAccessToken: false },
-      revocation: { enabled: true },
+      // A token of another client stays.
+      revocation: { enabled: true, allowedPolicy: (_, client, token) => token.clientId === client.clientId },
       rpInitiatedLogout: OFF,
       userinfo: OFF,
       resourceIndicators: {

@@ -5,6 +5,7 @@ import type { EventEmitter } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { errors, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import { clip, codeOf } from '../../../base/words.ts'
+import { UNSUPPORTED } from './revocation.ts'
 
 export interface EngineLog {
   info (fields: object, message: string): void
@@ -40,6 +41,8 @@ export function logEngine (engine: Provider, log: EngineLog): void {
   for (const event of REFUSALS) {
     events.on(event, (ctx: KoaContextWithOIDC, refusal: errors.OIDCProviderError) => {
       const { message: error, error_detail: detail, error_description: description = '' } = refusal
+      // Its grant ends all the same.
+      if (error === UNSUPPORTED) return
       const { route, client } = ctx.oidc
       logOf(ctx).info({
         error,

@@ -16,7 +16,7 @@ import { readBack, showErrors } from './error-pages.ts'
 import { toResource } from './metadata.ts'
 import { createRefreshTokens } from './refresh-tokens.ts'
 import { createRegistrations } from './registrations.ts'
-import { createRevocation } from './revocation.ts'
+import { createRevocation, UNSUPPORTED } from './revocation.ts'
 import { orUnavailable, unavailable } from './unavailable.ts'
 
 export interface EngineOptions extends ConfigurationOptions {
@@ -126,7 +126,7 @@ export function createEngine (options: EngineOptions) {
     await next()
     const body: unknown = ctx.body
     if (isObject(body)) {
-      if (body.error === 'unsupported_token_type') await revoke(ctx)
+      if (body.error === UNSUPPORTED) await revoke(ctx)
       else if (body.error === 'server_error') ctx.body = FAILED
       else if (ctx.status === 201) ctx.body = registrations.toAnswer(body)
     }

@@ -7,6 +7,9 @@ import { AuthenticationError } from '../../../platform/access/authentication.ts'
 import type { GrantRecords } from '../grants/grant-records.ts'
 import { grantOf } from '../grants/provider-tokens.ts'
 
+/** The error with which the engine refuses an access token. */
+export const UNSUPPORTED = 'unsupported_token_type'
+
 /** Returns what ends the grant of an access token, after the engine has refused it. */
 export function createRevocation (verifier: TokenVerifier, grants: Pick<GrantRecords, 'remove'>) {
   return async (ctx: KoaContextWithOIDC): Promise<void> => {
