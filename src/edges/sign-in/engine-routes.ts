@@ -1,7 +1,9 @@
 // The routes of the engine: what clients ask, and the one that sends a person to the consent. The engine
 // answers them: Fastify hands its reply over here, and nowhere else.
 
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import { timers } from '../../base/time.ts'
 import { BASE_SCOPE, ENGINE_ROUTES, toResource } from '../../features/sign-in/engine/metadata.ts'
 import { holderOf, networkOf } from '../../platform/limits/holder.ts'
 import { createCookies } from './cookies.ts'
@@ -18,6 +20,11 @@ const HEADERS = {
 const OPEN_CORS = {
   'access-control-allow-origin': '*', 'access-control-allow-headers': '*', 'access-control-max-age': '600'
 }
+/** How long a client may take to send a body, in milliseconds. */
+const BODY_MS = 10_000
+const SLOW = JSON.stringify({
+  error: 'invalid_request', error_description: `The body did not come within ${BODY_MS / 1000} s.`
+})
 /** OAuth ignores these parameters of OpenID Connect. The engine would refuse them. */
 const IGNORED = [
   'acr_values', 'claims', 'claims_locales', 'id_token_hint', 'max_age', 'nonce', 'registration'
@@ -46,7 +53,9 @@ export function registerEngineRoutes (
     reply.headers({ ...HEADERS, 'x-request-id': request.id })
     // One network cannot keep others out with slow bodies, or with documents that do not come.
     const uncount = running.add(holder)
+    const timer = timers.setTimeout(() => endSlow(request.raw, reply.raw), BODY_MS)
     reply.raw.once('close', () => {
+      timers.clear(timer)
       uncount()
       replies.end(request, reply, { isCancelled: !reply.raw.writableFinished })
     })
@@ -103,6 +112,12 @@ export function registerEngineRoutes (
     if (metadata.registration_endpoint === undefined) continue
     openRoute('POST', prefix + registration, (request, reply) => handOver(request, reply, registration))
   }
+}
+
+/** The engine reads a body for as long as it comes. */
+function endSlow ({ complete: isComplete }: IncomingMessage, response: ServerResponse): void {
+  if (isComplete || response.headersSent) return
+  response.writeHead(408, { 'content-type': 'application/json', connection: 'close' }).end(SLOW)
 }
 
 function toEngineQuery (query: URLSearchParams, resource: string): URLSearchParams {

@@ -280,6 +280,43 @@ t.test('bodies that do not come keep nobody out, and a shutdown does not wait fo
   for (const socket of sockets) socket.destroy()
 })
 
+t.test('a body that dribbles ends after ten seconds, and gives its place back', async (t) => {
+  const { metadata, origin, lines } = await open(t, { trustedProxies: ['loopback'] })
+  const { port } = new URL(origin)
+  const attacker = '198.51.100.7'
+  const paths = ['token', 'register', 'revoke']
+  const types = { register: 'application/json' }
+  const begin = performance.now()
+  /** Sends a character each 50 ms. Resolves to the answer when the service has ended the connection. */
+  async function dribble (path: string): Promise<string> {
+    const socket = connect(Number(port), '127.0.0.1')
+    await once(socket, 'connect')
+    const type = Reflect.get(types, path) ?? 'application/x-www-form-urlencoded'
+    socket.write(`POST /sign-in/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: ${attacker}\r\n` +
+      `Transfer-Encoding: chunked\r\nContent-Type: ${type}\r\n\r\n`)
+    const timer = setInterval(() => socket.write('1\r\na\r\n'), 50)
+    const chunks: Buffer[] = []
+    socket.on('error', () => {}).on('data', (chunk: Buffer) => chunks.push(chunk))
+    await once(socket, 'close')
+    clearInterval(timer)
+    return Buffer.concat(chunks).toString()
+  }
+  // As many as the share of one network.
+  const dribbles = Array.from({ length: 200 }, async (_, index) => await dribble(paths[index % 3] ?? ''))
+  const headers = { 'x-forwarded-for': attacker }
+  const ask = async () => (await fetch(metadata.jwks_uri, { headers })).status
+  await until(async () => await ask() === 503, 'the refusal of one more')
+  for (const answer of await Promise.all(dribbles)) {
+    t.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/)
+    t.match(answer, /\r\nconnection: close\r\n/i)
+    t.match(answer, /\{"error":"invalid_request","error_description":"The body did not come within 10 s\."\}/)
+  }
+  const seconds = (performance.now() - begin) / 1000
+  t.ok(seconds > 10 && seconds < 20, `${seconds.toFixed(1)} s`)
+  t.equal(await ask(), 200)
+  t.notOk(lines.some(({ level }) => level >= 50), 'it is no error of the service')
+})
+
 t.test('100,000 registrations leave nothing behind', async (t) => {
   const { app, metadata } = await open(t)
   const { createRegistrations } = await import('../../../src/features/sign-in/engine/registrations.ts')
