@@ -13,12 +13,10 @@ const OPEN = { authenticator: openToAll, hasOwnCors: true }
 export function registerSignIn (app: FastifyInstance, dependencies: SignInRouteDependencies): void {
   // The forms of people look at their origin themselves.
   const policy = { ...dependencies.policy, isAllowedOrigin: () => true }
-  app.register(async (scope) => {
-    registerGuards(scope, { ...dependencies, ...OPEN, policy })
-    registerEngineRoutes(scope, dependencies)
-  })
-  app.register(async (scope) => {
-    registerGuards(scope, { ...dependencies, ...OPEN, policy })
-    registerPeopleRoutes(scope, dependencies)
-  })
+  for (const registerRoutes of [registerEngineRoutes, registerPeopleRoutes]) {
+    app.register(async (scope) => {
+      registerGuards(scope, { ...dependencies, ...OPEN, policy })
+      registerRoutes(scope, dependencies)
+    })
+  }
 }

@@ -3,11 +3,8 @@
 
 import { clock } from '../../base/time.ts'
 import type { ClientCredentials } from '../../platform/access/client-authentication.ts'
-import type { StateStore } from '../../platform/store/records/state-store.ts'
-import type { Sealer } from '../../platform/store/sealing/sealer.ts'
 import { createSigningKeys } from '../../platform/store/sealing/signing-keys.ts'
-import type { EngineLog } from './engine/engine-log.ts'
-import type { EngineError, ErrorPage } from './engine/engine.ts'
+import type { EngineOptions } from './engine/engine.ts'
 import { loadEngine } from './engine/load-engine.ts'
 import { FLOW_SECONDS, toMetadata } from './engine/metadata.ts'
 import { createConnections } from './flows/connections.ts'
@@ -24,18 +21,14 @@ import { claimsIn } from './people/people.ts'
 import { PROVIDERS } from './people/providers.ts'
 import type { SignInFile } from './people/sign-in-file.ts'
 
-export interface SignInOptions {
-  readonly issuer: string
-  /** The URL of the endpoint for clients. */
-  readonly resource: string
+/** What the sign-in gives to its engine. */
+type OwnOption = 'file' | 'keys' | 'grants' | 'verifier' | 'vouch'
+
+export interface SignInOptions extends Omit<EngineOptions, OwnOption> {
   readonly provider: { readonly issuer: string, readonly client: ClientCredentials }
   /** Creates what takes the place of the provider. */
   readonly createProvider?: ((options: { readonly redirectUri: string }) => IdentityProvider) | undefined
   readonly file: SignInFile
-  readonly store: StateStore
-  readonly sealer: Sealer
-  readonly toErrorPage: (error: EngineError) => ErrorPage
-  readonly log: EngineLog
 }
 
 export type SignIn = Awaited<ReturnType<typeof openSignIn>>
@@ -46,9 +39,8 @@ export const CALLBACK_PATH = '/sign-in/callback'
 export const CONNECTIONS_PATH = '/sign-in'
 
 /** Rejects with a TypeError if the client of the provider cannot be used. */
-export async function openSignIn (
-  { issuer, resource, provider, createProvider, file, store, sealer, toErrorPage, log }: SignInOptions
-) {
+export async function openSignIn (options: SignInOptions) {
+  const { issuer, resource, provider, createProvider, file, store, sealer, log } = options
   const { rules, times } = file
   const { createEngine } = await loadEngine(log)
   const keys = createSigningKeys(sealer, 'sign-in')
@@ -59,10 +51,7 @@ export async function openSignIn (
     store, sealer, grants, identityProvider, rules, log, maxAgeMs: times.grantSeconds * 1000
   })
   const verifier = createOwnTokenVerifier({ issuer, resource, jwks: JSON.parse(keys.jwks), grants })
-  const { vouch } = providerTokens
-  const { engine, serve } = createEngine({
-    issuer, resource, file, keys, store, sealer, grants, verifier, vouch, toErrorPage, log
-  })
+  const { engine, serve } = createEngine({ ...options, keys, grants, verifier, vouch: providerTokens.vouch })
   const identify = createIdentify(identityProvider, rules, store, log)
   const passages = createPassages(sealer, FLOW_SECONDS, clock.now)
   const parts = {

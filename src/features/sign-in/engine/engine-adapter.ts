@@ -27,16 +27,16 @@ const CODE_MS = 60_000
 /** How long a token is written anew while the store gives no answer, in milliseconds. */
 const WRITING = { firstMs: 20, maxMs: 500, forMs: 3000 }
 
+const nothing = async () => undefined
+/** The record of a grant says which of its tokens were used. What names a grant does not count without it. */
 const NOTHING: Adapter = {
-  upsert: async () => {},
-  find: async () => undefined,
-  findByUid: async () => undefined,
-  findByUserCode: async () => undefined,
-  // The record of the grant says what has been used.
-  consume: async () => {},
-  destroy: async () => {},
-  // The grant itself is removed. What names it does not count without it.
-  revokeByGrantId: async () => {}
+  upsert: nothing,
+  find: nothing,
+  findByUid: nothing,
+  findByUserCode: nothing,
+  consume: nothing,
+  destroy: nothing,
+  revokeByGrantId: nothing
 }
 
 export function createEngineAdapters (options: EngineAdapterOptions): (model: string) => Adapter {
