@@ -10,7 +10,7 @@ import { findFreePort } from '../../helpers/free-port.ts'
 import { hasNginx } from '../../servers/nginx.ts'
 import { startProxy } from '../../servers/proxy.ts'
 import {
-  callHello, readMetadata, REDIRECT_URI, register, signIn, startSignInService
+  callHello, HELLO, readMetadata, REDIRECT_URI, register, signIn, startSignInService
 } from './sign-in-service.ts'
 
 const RESOURCE_METADATA = '/.well-known/oauth-protected-resource'
@@ -61,15 +61,24 @@ t.test('the metadata has exactly what clients may use (RFC 8414)', async (t) => 
   t.equal(preflight.headers.get('access-control-allow-headers'), '*')
 })
 
-t.test('the challenge of the endpoint leads there', async (t) => {
-  const { origin, endpoint } = await startSignInService(t)
-  const refused = await callHello(endpoint, 'other')
-  t.equal(refused.status, 401)
-  const challenge = (await fetch(endpoint, { method: 'POST' })).headers.get('www-authenticate') ?? ''
-  const url = /resource_metadata="([^"]+)"/.exec(challenge)?.[1] ?? ''
-  t.equal(url, `${origin}${RESOURCE_METADATA}/mcp`)
-  const { body } = await readJson(url)
-  t.match(body, { resource: endpoint, authorization_servers: [origin] })
+t.test('the challenge of the endpoint leads there, and names the scopes (257, 258, 263, 264)', async (t) => {
+  const files = { ...HELLO, 'sign-in.yaml': 'scopes: { books:read: everyone }' }
+  const { origin, endpoint } = await startSignInService(t, { authScopes: ['books:read'] }, files)
+  for (const [headers, error] of [
+    [{}, undefined], [{ authorization: 'Bearer other' }, 'error="invalid_token"']
+  ] as const) {
+    const refused = await fetch(endpoint, { method: 'POST', headers })
+    t.equal(refused.status, 401)
+    const challenge = refused.headers.get('www-authenticate') ?? ''
+    t.ok(challenge.startsWith('Bearer '))
+    t.equal(/\berror="[^"]*"/.exec(challenge)?.[0], error)
+    t.ok(challenge.includes(`resource_metadata="${origin}${RESOURCE_METADATA}/mcp"`), challenge)
+    t.ok(challenge.includes('scope="books:read"'), challenge)
+  }
+  for (const path of [RESOURCE_METADATA, `${RESOURCE_METADATA}/mcp`]) {
+    const { body } = await readJson(`${origin}${path}`)
+    t.match(body, { resource: endpoint, authorization_servers: [origin], scopes_supported: ['books:read'] })
+  }
 })
 
 const portOf = (app: FastifyInstance) => (app.server.address() as AddressInfo).port

@@ -138,7 +138,7 @@ export async function signIn (
     code: back.url.searchParams.get('code') ?? '',
     code_verifier: verifier
   })
-  return { metadata, clientId, back, status, body }
+  return { metadata, clientId, back, verifier, status, body }
 }
 
 export async function callHello (endpoint: string, token: unknown) {
