@@ -1,8 +1,7 @@
 // What the engine is told once: what it offers, and to whom. OpenID Connect, and all that no client of MCP
 // needs, is off.
 
-import type { Configuration, KoaContextWithOIDC } from 'oidc-provider'
-import { errors, interactionPolicy } from 'oidc-provider'
+import { errors, interactionPolicy, type Configuration, type KoaContextWithOIDC } from 'oidc-provider'
 import type { Sealer } from '../../../platform/store/sealing/sealer.ts'
 import type { SigningKeys } from '../../../platform/store/sealing/signing-keys.ts'
 import type { SignInFile } from '../people/sign-in-file.ts'
@@ -114,15 +113,11 @@ function toCookies (
   resource: string, sealer: ConfigurationOptions['sealer']
 ): NonNullable<Configuration['cookies']> {
   const secure = resource.startsWith('https:')
-  const prefix = secure ? '__Secure-' : ''
+  const toName = (name: string) => `${secure ? '__Secure-' : ''}sign-in-${name}`
   const cookie = { httpOnly: true, sameSite: 'lax', secure, overwrite: true, signed: true } as const
   return {
     keys: sealer.derive('sign-in cookies', 32).map((key) => key.toString('base64url')),
-    names: {
-      session: `${prefix}sign-in-session`,
-      interaction: `${prefix}sign-in-flow`,
-      resume: `${prefix}sign-in-resume`
-    },
+    names: { session: toName('session'), interaction: toName('flow'), resume: toName('resume') },
     short: cookie,
     long: cookie
   }
