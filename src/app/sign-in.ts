@@ -49,7 +49,7 @@ export async function prepareSignIn (
     },
     register (app, dependencies) {
       const { signIn, registerRoutes, words } = readParts()
-      registerRoutes(app, { ...dependencies, signIn, words })
+      registerRoutes(app, { ...dependencies, signIn, words, workerCount: config.workerCount })
     }
   }
 }

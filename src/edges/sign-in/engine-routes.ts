@@ -7,7 +7,7 @@ import { timers } from '../../base/time.ts'
 import { BASE_SCOPE, ENGINE_ROUTES, toResource } from '../../features/sign-in/engine/metadata.ts'
 import { holderOf, networkOf } from '../../platform/limits/holder.ts'
 import { createCookies } from './cookies.ts'
-import { Limit } from '../../platform/limits/limits.ts'
+import { Limit, partOf } from '../../platform/limits/limits.ts'
 import { Used } from '../../platform/limits/used.ts'
 import { prefixesOf, type SignInRouteDependencies } from './served.ts'
 
@@ -31,11 +31,11 @@ const IGNORED = [
 ]
 
 export function registerEngineRoutes (
-  app: FastifyInstance, { signIn, limiter, replies }: SignInRouteDependencies
+  app: FastifyInstance, { signIn, limiter, replies, workerCount }: SignInRouteDependencies
 ): void {
   const { issuer, metadata, flows, serve } = signIn
   // Apart from the requests of callers that wait: a stranger can send these slowly.
-  const running = new Used(new Limit('signInRequests'))
+  const running = new Used(new Limit('signInRequests', partOf('signInRequests', workerCount)))
   const [resource = ''] = metadata.protected_resources
   const { origin, protocol, host, pathname } = new URL(issuer)
   const cookies = createCookies(protocol === 'https:')

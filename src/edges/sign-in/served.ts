@@ -15,6 +15,8 @@ export interface ServiceWords {
 export interface SignInRouteDependencies extends GuardsDependencies {
   readonly limiter: Pick<CallLimiter, 'admitOther'>
   readonly signIn: SignIn
+  /** The processes among which the limits of the replica are divided. */
+  readonly workerCount: number
   readonly words: ServiceWords
 }
 

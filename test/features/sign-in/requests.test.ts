@@ -1,13 +1,10 @@
 // What the authorization server refuses: registrations, authorization requests and token requests.
 
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { decodeJwt } from 'jose'
 import t, { type Test } from 'tap'
 import type { AppOptions } from '../../../src/app/app.ts'
-import { until } from '../../helpers/deadline.ts'
 import { createReadableLog } from '../../helpers/log.ts'
 import {
   askForToken, authorize, readMetadata, REDIRECT_URI, register, startSignInService, type Metadata
@@ -255,66 +252,6 @@ t.test('the resource may be written in any way that means the same (272)', async
     const other = await askForToken(metadata, { ...refresh, resource: 'https://other.example/mcp' })
     t.match(other, { status: 400, body: { error: 'invalid_target' } })
   }
-})
-
-t.test('bodies that do not come keep nobody out, and a shutdown does not wait for them', async (t) => {
-  const { app, metadata, origin } = await open(t, { trustedProxies: ['loopback'] })
-  const { port } = new URL(origin)
-  const attacker = '198.51.100.7'
-  const sockets = await Promise.all(Array.from({ length: 200 }, async () => {
-    const socket = connect(Number(port), '127.0.0.1')
-    await once(socket, 'connect')
-    socket.on('error', () => {})
-    socket.write(`POST /sign-in/token HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: ${attacker}\r\n` +
-      'Content-Length: 50000\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\ngrant_type=')
-    return socket
-  }))
-  const ask = async (address: string) => await fetch(metadata.jwks_uri, {
-    headers: { 'x-forwarded-for': address }
-  })
-  await until(async () => (await ask(attacker)).status === 503, 'the refusal of one more')
-  t.equal((await ask('203.0.113.9')).status, 200)
-  const begin = performance.now()
-  await app.close()
-  t.ok(performance.now() - begin < 15_000)
-  for (const socket of sockets) socket.destroy()
-})
-
-t.test('a body that dribbles ends after ten seconds, and gives its place back', async (t) => {
-  const { metadata, origin, lines } = await open(t, { trustedProxies: ['loopback'] })
-  const { port } = new URL(origin)
-  const attacker = '198.51.100.7'
-  const paths = ['token', 'register', 'revoke']
-  const types = { register: 'application/json' }
-  const begin = performance.now()
-  /** Sends a character each 50 ms. Resolves to the answer when the service has ended the connection. */
-  async function dribble (path: string): Promise<string> {
-    const socket = connect(Number(port), '127.0.0.1')
-    await once(socket, 'connect')
-    const type = Reflect.get(types, path) ?? 'application/x-www-form-urlencoded'
-    socket.write(`POST /sign-in/${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: ${attacker}\r\n` +
-      `Transfer-Encoding: chunked\r\nContent-Type: ${type}\r\n\r\n`)
-    const timer = setInterval(() => socket.write('1\r\na\r\n'), 50)
-    const chunks: Buffer[] = []
-    socket.on('error', () => {}).on('data', (chunk: Buffer) => chunks.push(chunk))
-    await once(socket, 'close')
-    clearInterval(timer)
-    return Buffer.concat(chunks).toString()
-  }
-  // As many as the share of one network.
-  const dribbles = Array.from({ length: 200 }, async (_, index) => await dribble(paths[index % 3] ?? ''))
-  const headers = { 'x-forwarded-for': attacker }
-  const ask = async () => (await fetch(metadata.jwks_uri, { headers })).status
-  await until(async () => await ask() === 503, 'the refusal of one more')
-  for (const answer of await Promise.all(dribbles)) {
-    t.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/)
-    t.match(answer, /\r\nconnection: close\r\n/i)
-    t.match(answer, /\{"error":"invalid_request","error_description":"The body did not come within 10 s\."\}/)
-  }
-  const seconds = (performance.now() - begin) / 1000
-  t.ok(seconds > 10 && seconds < 20, `${seconds.toFixed(1)} s`)
-  t.equal(await ask(), 200)
-  t.notOk(lines.some(({ level }) => level >= 50), 'it is no error of the service')
 })
 
 t.test('100,000 registrations leave nothing behind', async (t) => {
