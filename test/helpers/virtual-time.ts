@@ -47,14 +47,17 @@ export class VirtualTime {
   /** Stops all timers: the processes that began them are gone. */
   stopTimers (): void { this.#timers.clear() }
 
-  /** Lets time pass until the work has settled. Rejects after `maxMs`. */
-  async during<T> (work: Promise<T>, maxMs: number): Promise<T> {
+  /**
+   * Lets time pass until the work has settled. Rejects after `maxMs`.
+   * @param isIdle whether nothing goes on without a timer. A few turns of the event loop say so by default.
+   */
+  async during<T> (work: Promise<T>, maxMs: number, isIdle = () => true): Promise<T> {
     const progress = { isSettled: false }
     const settle = () => { progress.isSettled = true }
     work.then(settle, settle)
     const end = this.#now + maxMs
     for (;;) {
-      for (let turn = 0; turn < TURNS && !progress.isSettled; turn++) await nextTurn()
+      for (let turn = 0; (turn < TURNS || !isIdle()) && !progress.isSettled; turn++) await nextTurn()
       if (progress.isSettled) return await work
       const next = this.#findNext()
       if (next === undefined || next.at > end) throw new Error(`not done within ${maxMs} ms`)

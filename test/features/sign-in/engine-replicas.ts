@@ -1,8 +1,7 @@
 // Two replicas of the engine over one store. The first one has the faults of a test.
 
 import { createHash, randomBytes } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import Fastify from 'fastify'
 import type { Provider } from 'oidc-provider'
 import type { Test } from 'tap'
 import { createEngine } from '../../../src/features/sign-in/engine/engine.ts'
@@ -17,7 +16,7 @@ import { createSealer } from '../../../src/platform/store/sealing/sealer.ts'
 import { createSigningKeys } from '../../../src/platform/store/sealing/signing-keys.ts'
 import { FaultyStore } from '../../helpers/faulty-store.ts'
 import { createReadableLog } from '../../helpers/log.ts'
-import { REDIRECT_URI } from './grants-setup.ts'
+import { REDIRECT_URI, type Answer } from './grants-setup.ts'
 
 const RESOURCE = 'http://127.0.0.1/mcp'
 const DAY_MS = 86_400_000
@@ -72,19 +71,43 @@ async function openReplica (
     log
   })
   const registrations = createRegistrations(sealer)
-  const server = createServer(engine.callback())
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
+  const handle = engine.callback()
+  const app = Fastify()
+  // The engine reads the bodies itself.
+  app.addContentTypeParser('*', (_request, _body, done) => done(null))
+  app.all('/*', async (request, reply) => {
+    reply.hijack()
+    await handle(request.raw, reply.raw)
   })
-  const { port } = server.address() as AddressInfo
-  return { engine, grants, providerTokens, registrations, origin: `http://127.0.0.1:${port}` }
+  t.teardown(async () => await app.close())
+  return {
+    engine,
+    grants,
+    providerTokens,
+    registrations,
+    /** Sends a form to the token endpoint. */
+    async ask (form: Readonly<Record<string, string>>): Promise<Answer> {
+      const response = await app.inject({
+        method: 'POST',
+        url: '/sign-in/token',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        payload: new URLSearchParams(form).toString()
+      })
+      return { status: response.statusCode, body: response.json() }
+    }
+  }
 }
+
+export type Replica = Awaited<ReturnType<typeof openReplica>>
+
+/** What asks for new tokens. */
+export const toRefreshForm = (clientId: string, token: unknown) => (
+  { grant_type: 'refresh_token', client_id: clientId, refresh_token: String(token) }
+)
 
 /** Lets a person come in, and returns what redeems the code. */
 async function createCode (
-  engine: Provider, { grants, providerTokens, registrations }: Awaited<ReturnType<typeof openReplica>>
+  engine: Provider, { grants, providerTokens, registrations }: Replica
 ) {
   const clientId = registrations.toId({ client_name: 'Test', redirect_uris: [REDIRECT_URI] })
   const id = grants.newId('alice')

@@ -9,8 +9,7 @@ import { createRegistrations } from '../../../src/features/sign-in/engine/regist
 import { createGrantRecords, type GrantRecord } from '../../../src/features/sign-in/grants/grant-records.ts'
 import { createMemoryStateStore } from '../../../src/platform/store/backends/memory/state-store.ts'
 import { createSealer } from '../../../src/platform/store/sealing/sealer.ts'
-import { openReplicas } from './engine-replicas.ts'
-import { refresh } from './grants-setup.ts'
+import { openReplicas, toRefreshForm } from './engine-replicas.ts'
 
 const DAY_MS = 86_400_000
 /** The rate at which each network may begin flows is another limit. */
@@ -94,17 +93,15 @@ t.test('a grant', async (t) => {
     const { well, createCode } = await openReplicas(t)
     const { form, clientId, grantId } = await createCode()
     await well.grants.change(grantId, (record) => ({ ...record, later: { member: [1, 2] } }))
-    const response = await fetch(`${well.origin}/sign-in/token`, { method: 'POST', body: new URLSearchParams(form) })
-    const { refresh_token: token } = await response.json() as Record<string, unknown>
-    t.equal((await refresh(well.origin, clientId, token)).status, 200)
+    const { body: { refresh_token: token } } = await well.ask(form)
+    t.equal((await well.ask(toRefreshForm(clientId, token))).status, 200)
     t.match(await well.grants.read(grantId), { later: { member: [1, 2] }, refresh: { rotation: 1 } })
   })
 
   t.test('has no code and no token that somebody could use who reads the store', async (t) => {
     const { well, memory, createCode } = await openReplicas(t)
     const { form, grantId } = await createCode()
-    const response = await fetch(`${well.origin}/sign-in/token`, { method: 'POST', body: new URLSearchParams(form) })
-    const { refresh_token: token } = await response.json() as Record<string, unknown>
+    const { body: { refresh_token: token } } = await well.ask(form)
     const owner = `grants-${grantId.split('.')[0]}`
     const texts = []
     for (const kind of [owner, 'sign-in-authorizationcode']) {
