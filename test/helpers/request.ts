@@ -82,3 +82,9 @@ export function readMessages (text: string, contentType: string): Message[] {
     (event) => event.startsWith('data: ') ? [JSON.parse(event.slice('data: '.length))] : []
   )
 }
+
+/** The members of a WWW-Authenticate header of the scheme Bearer. */
+export function readChallenge (header: unknown): { [name: string]: string } {
+  const [, members = ''] = /^Bearer(?: (.*))?$/.exec(String(header)) ?? []
+  return Object.fromEntries([...members.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]))
+}

@@ -60,7 +60,7 @@ const statesOf = new Map([
 ])
 
 for (const [name, startState] of statesOf) {
-  t.test(`${name}: any replica serves any step, while secrets are replaced`, { timeout: 120_000 }, async (t) => {
+  t.test(`${name}: any replica serves any step while secrets are replaced (273)`, { timeout: 120_000 }, async (t) => {
     const stateUrl = await startState(t)
     if (stateUrl === undefined) return
     const { provider, issued, services, start, a, b, c } = await startReplicas(t, stateUrl, [

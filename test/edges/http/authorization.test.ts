@@ -7,7 +7,7 @@ import { buildApp, listen } from '../../helpers/app.ts'
 import { startAuthorizationServer } from '../../servers/authorization-server.ts'
 import { toolModule } from '../../helpers/catalog-folder.ts'
 import { until, within } from '../../helpers/deadline.ts'
-import { send, type Answer } from '../../helpers/request.ts'
+import { readChallenge, send, type Answer } from '../../helpers/request.ts'
 import type { Headers } from '../../helpers/session.ts'
 import { openSession } from '../../helpers/session.ts'
 import { openStream, post } from '../../helpers/stream.ts'
@@ -17,12 +17,6 @@ const METADATA = '/.well-known/oauth-protected-resource'
 
 async function call ({ app }: ProtectedApp, name: string, headers: Headers): Promise<Answer> {
   return await send(app, { method: 'tools/call', params: { name, arguments: {} }, headers })
-}
-
-/** The members of a WWW-Authenticate header of the scheme Bearer. */
-function readChallenge (header: unknown): { [name: string]: string } {
-  const [, members = ''] = /^Bearer(?: (.*))?$/.exec(String(header)) ?? []
-  return Object.fromEntries([...members.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]))
 }
 
 t.test('every request needs a token, whatever its method and era (262, 263, 264)', async (t) => {

@@ -72,7 +72,7 @@ t.test('a form counts only with the token of the page', async (t) => {
   }
 })
 
-t.test('the sign-in of the page ends, and is none of the protocol', async (t) => {
+t.test('the sign-in of the page ends, and is none of the protocol (274)', async (t) => {
   const { origin, endpoint, alice, url } = await connect(t)
   const page = await signInAtPage(origin, alice)
   const cookies = [...alice.jars.get(origin) ?? []].map(([key, value]) => [key.split(' ')[1], value] as const)

@@ -71,7 +71,7 @@ t.test('something else is asked again', async (t) => {
   t.equal(await connect(origin, person, { params: { prompt: 'consent' } }), true, 'the client wants it')
 })
 
-t.test('programs of the device and clients that registered themselves are asked each time', async (t) => {
+t.test('programs of the device and self-registered clients are asked each time (275)', async (t) => {
   const { origin } = await start(t)
   const person = createPerson()
   for (let time = 0; time < 2; time++) t.equal(await connect(origin, person, { redirectUri: BACK }), true)

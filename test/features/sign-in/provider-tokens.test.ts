@@ -121,7 +121,7 @@ t.test('a second answer of another subject ends the grant', async (t) => {
   t.match(await refresh(origin, clientId, refreshToken), REFUSED)
 })
 
-t.test('no token of the provider is in the log, an answer or a principal', async (t) => {
+t.test('no token of the provider is in the log, an answer or a principal (267, 273)', async (t) => {
   const seen: string[] = []
   const { origin, app, clientId, accessToken, refreshToken, log } = await startSignedIn(t, {
     provider: { onTokens: (tokens) => seen.push(...tokens) },

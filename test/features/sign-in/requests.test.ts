@@ -121,7 +121,7 @@ t.test('ids of clients cannot be made or changed', async (t) => {
   }
 })
 
-t.test('an authorization request has PKCE, this resource, one redirect URI, and no objects', async (t) => {
+t.test('an authorization request has PKCE, this resource, one redirect URI, no objects (270)', async (t) => {
   const { metadata, origin, lines, endpoint } = await open(t)
   const { body: { client_id: id } } = await registerAs(metadata, {})
   async function ask (params: Record<string, string | string[] | undefined>) {

@@ -36,7 +36,7 @@ async function callWho (t: Test, url: string, token: string): Promise<string> {
   return textOf(response) ?? ''
 }
 
-t.test('exchange: the upstream gets a token that the provider made of its own', async (t) => {
+t.test('exchange: the upstream gets a token that the provider made of its own (267, 273)', async (t) => {
   const exchanged: string[] = []
   const tokens: string[] = []
   const { origin, url, crm, provider, log } = await startWithCrm(t, AS_CALLER, {
