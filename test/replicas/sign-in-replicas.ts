@@ -1,10 +1,10 @@
 // Three replicas with sign-in and one Redis, behind a balancer that sends each request to the next of them.
 
 import type { Test } from 'tap'
+import { HELLO, startProvider } from '../features/sign-in/sign-in-service.ts'
 import { writeCatalog, type Files } from '../helpers/catalog-folder.ts'
 import { findFreePort } from '../helpers/free-port.ts'
 import { startService, type Service } from '../helpers/service.ts'
-import { startAuthorizationServer } from '../servers/authorization-server.ts'
 import { startBalancer, type BalancerOptions } from '../servers/balancer.ts'
 import { startRedisServer } from '../servers/redis-server.ts'
 
@@ -24,25 +24,32 @@ function toFiles (documents: Documents): Files {
       times: { accessTokenSeconds: 60 },
       clients: { documents: Object.fromEntries(entries.map(({ url, file }) => [url, file])) }
     }),
-    'tools/hello.mjs': toTool('hello'),
-    'tools/write_book.mjs': toTool('write_book', ['books:write']),
+    ...HELLO,
+    'tools/write_book.mjs': WRITE_BOOK,
     ...Object.fromEntries(entries.map(({ file, url, document }) => (
       [file, JSON.stringify({ client_id: url, ...document })]
     )))
   }
 }
 
-function toTool (name: string, scopes: readonly string[] = []): string {
-  return `import { defineTool } from 'trivet'
+const WRITE_BOOK = `import { defineTool } from 'trivet'
 export default defineTool({
-  name: '${name}',
+  name: 'write_book',
   description: 'Says who calls',
   inputSchema: { type: 'object' },
-  scopes: ${JSON.stringify(scopes)},
+  scopes: ['books:write'],
   whenMissing: 'challenge',
   run: (_, { principal }) => JSON.stringify({ subject: principal.subject, scopes: [...principal.scopes] })
 })`
-}
+
+/** The settings of a service that signs people in with this provider. */
+export const toEnvironment = (publicUrl: string, { issuer }: { readonly issuer: string }) => ({
+  TRIVET_PUBLIC_URL: publicUrl,
+  TRIVET_AUTH: 'sign-in',
+  TRIVET_SIGN_IN: issuer,
+  TRIVET_SIGN_IN_CLIENT_ID: 'trivet',
+  TRIVET_SIGN_IN_CLIENT_SECRET: 'trivet-secret'
+})
 
 export interface SignInReplicasOptions extends Pick<BalancerOptions, 'choose'> {
   /** `TRIVET_SECRETS` of each replica. */
@@ -61,15 +68,7 @@ export async function startSignInReplicas (
   const origin = `http://127.0.0.1:${port}`
   const endpoint = `${origin}/mcp`
   const [redis, catalog, provider] = await Promise.all([
-    startRedisServer(t), writeCatalog(t, toFiles(documents)), startAuthorizationServer(t, {
-      clients: [{
-        client_id: 'trivet',
-        client_secret: 'trivet-secret',
-        redirect_uris: [`${origin}/sign-in/callback`],
-        grant_types: ['authorization_code', 'refresh_token'],
-        response_types: ['code']
-      }]
-    })
+    startRedisServer(t), writeCatalog(t, toFiles(documents)), startProvider(t, endpoint)
   ])
   const ports = [first, second, third]
   const start = async (index: number, own = SECRET): Promise<Service> => await startService(t, {
@@ -79,12 +78,8 @@ export async function startSignInReplicas (
     TRIVET_LOG_LEVEL: logLevel,
     TRIVET_STATE_URL: redis.url,
     TRIVET_SECRETS: own,
-    TRIVET_PUBLIC_URL: endpoint,
-    TRIVET_AUTH: 'sign-in',
     TRIVET_AUTH_SCOPES: 'books:read',
-    TRIVET_SIGN_IN: provider.issuer,
-    TRIVET_SIGN_IN_CLIENT_ID: 'trivet',
-    TRIVET_SIGN_IN_CLIENT_SECRET: 'trivet-secret'
+    ...toEnvironment(endpoint, provider)
   })
   const services = await Promise.all(ports.map(async (_, index) => await start(index, secrets[index])))
   const forwarded = await startBalancer(t, { port, ports, ...(choose !== undefined && { choose }) })

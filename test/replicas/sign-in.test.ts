@@ -3,15 +3,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { callHello, HELLO } from '../features/sign-in/sign-in-service.ts'
+import { callHello, HELLO, startProvider } from '../features/sign-in/sign-in-service.ts'
 import {
-  getCode, postForm, redeem, refresh, register, startProvider
+  getCode, postForm, redeem, refresh, register, toExchanging
 } from '../features/sign-in/grants-setup.ts'
 import { writeCatalog } from '../helpers/catalog-folder.ts'
 import { findFreePort } from '../helpers/free-port.ts'
 import { startService } from '../helpers/service.ts'
 import { hasPostgresServer, startPostgresServer } from '../servers/postgres-server.ts'
 import { hasRedisServer, startRedisServer } from '../servers/redis-server.ts'
+import { toEnvironment } from './sign-in-replicas.ts'
 
 const OLD = 'an-old-secret-0123456789abcdefghijklmn'
 const NEW = 'a-new-secret-0123456789abcdefghijklmno'
@@ -27,18 +28,14 @@ async function startReplicas (t: Test, stateUrl: string, environments: readonly 
   const origins = ports.map((port) => `http://127.0.0.1:${port}`)
   const [origin = ''] = origins
   const issued: string[] = []
-  const provider = await startProvider(t, origin, {
+  const provider = await startProvider(t, origin, toExchanging({
     exchange: { rotates: true }, onTokens: (tokens) => issued.push(...tokens)
-  })
+  }))
   const common = {
     TRIVET_CATALOG: await writeCatalog(t, HELLO),
     TRIVET_WATCH: 'off',
     TRIVET_STATE_URL: stateUrl,
-    TRIVET_AUTH: 'sign-in',
-    TRIVET_SIGN_IN: provider.issuer,
-    TRIVET_SIGN_IN_CLIENT_ID: 'trivet',
-    TRIVET_SIGN_IN_CLIENT_SECRET: 'trivet-secret',
-    TRIVET_PUBLIC_URL: `${origin}/mcp`,
+    ...toEnvironment(`${origin}/mcp`, provider),
     TRIVET_LOG_LEVEL: 'trace',
     TRIVET_SECRETS: OLD
   }

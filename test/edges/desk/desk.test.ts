@@ -5,22 +5,14 @@ import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 
 import t, { type Test } from 'tap'
 import { toClaims } from '../../features/upstreams/tokens/exchange-setup.ts'
 import { startUpstream } from '../../features/upstreams/upstream-server.ts'
-import { askForToken, callHello, signIn } from '../../features/sign-in/sign-in-service.ts'
-import { writeCatalog, type Files } from '../../helpers/catalog-folder.ts'
+import { askForToken, callHello, HELLO, signIn } from '../../features/sign-in/sign-in-service.ts'
+import { writeCatalog } from '../../helpers/catalog-folder.ts'
 import { makeFolder } from '../../helpers/folder.ts'
 import { findFreePort } from '../../helpers/free-port.ts'
 import { createPerson } from '../../helpers/person.ts'
 import { runService, startService } from '../../helpers/service.ts'
 import { post } from '../../helpers/stream.ts'
 import { startAuthorizationServer } from '../../servers/authorization-server.ts'
-
-const HELLO: Files = {
-  'tools/hello.mjs': `import { defineTool } from 'trivet'
-export default defineTool({
-  name: 'hello', description: 'Says who calls', inputSchema: { type: 'object' },
-  run: (_, { principal: { subject, scopes } }) => JSON.stringify({ subject, scopes: [...scopes] })
-})`
-}
 
 /** A tool that says what an upstream was told. */
 const toolOf = (upstream: string) => `import { defineTool } from 'trivet'

@@ -1,8 +1,7 @@
 // A flow, step by step: what a person's browser asks, and what the pages have.
 
-import { createHash, randomBytes } from 'node:crypto'
 import type { Person, Visit } from '../../helpers/person.ts'
-import { readMetadata } from './sign-in-service.ts'
+import { readMetadata, REDIRECT_URI, registerClient, toAuthorization } from './sign-in-service.ts'
 
 export interface FlowOptions {
   readonly clientName?: string
@@ -19,37 +18,18 @@ export interface Flow {
   readonly verifier: string
 }
 
-export const BACK = 'http://127.0.0.1/back'
+export const BACK = REDIRECT_URI
 
 /** A client that begins a flow. */
 export async function beginFlow (
   origin: string, { clientName = 'Test client', redirectUri = BACK, clientId: id, params }: FlowOptions = {}
 ): Promise<Flow> {
   const metadata = await readMetadata(origin)
-  const clientId = id ?? await register(metadata.registration_endpoint, clientName, redirectUri)
-  const verifier = randomBytes(32).toString('base64url')
-  const url = new URL(metadata.authorization_endpoint)
-  url.search = new URLSearchParams({
-    client_id: clientId,
-    response_type: 'code',
-    redirect_uri: redirectUri,
-    state: 'the state of the client',
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-    code_challenge_method: 'S256',
-    ...params
-  }).toString()
+  const clientId = id ?? await registerClient(
+    metadata, { client_name: clientName, redirect_uris: [redirectUri] }
+  )
+  const { url, verifier } = toAuthorization(metadata, { clientId, redirectUri, ...(params && { params }) })
   return { url, clientId, verifier }
-}
-
-async function register (url: string, clientName: string, redirectUri: string): Promise<string> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ client_name: clientName, redirect_uris: [redirectUri] })
-  })
-  const { client_id: clientId } = await response.json() as { client_id?: string }
-  if (clientId === undefined) throw new Error(`not registered: ${response.status}`)
-  return clientId
 }
 
 /** Follows redirects within the service. Resolves to the page, or to the redirect that leaves the service. */

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { hasOpenssl } from '../../helpers/certificates.ts'
 import { createPerson } from '../../helpers/person.ts'
 import { startDocumentServer } from './document-server.ts'
-import { readMetadata, startSignInService } from './sign-in-service.ts'
+import { readMetadata, startSignInService, toAuthorization } from './sign-in-service.ts'
 
 const REDIRECT_URI = 'https://client.example/back'
 
@@ -33,14 +33,9 @@ async function open (t: Test) {
     skip(31_000)
   }
   describe({ client_name: 'First name' })
-  const url = new URL((await readMetadata(service.origin)).authorization_endpoint)
-  url.search = new URLSearchParams({
-    client_id: id,
-    response_type: 'code',
-    redirect_uri: REDIRECT_URI,
-    code_challenge: 'a'.repeat(43),
-    code_challenge_method: 'S256'
-  }).toString()
+  const { url } = toAuthorization(
+    await readMetadata(service.origin), { clientId: id, redirectUri: REDIRECT_URI }
+  )
   return { ...service, documents, describe, url, person: createPerson() }
 }
 

@@ -1,6 +1,5 @@
 // Two replicas of the engine over one store. The first one has the faults of a test.
 
-import { createHash, randomBytes } from 'node:crypto'
 import Fastify from 'fastify'
 import type { Provider } from 'oidc-provider'
 import type { Test } from 'tap'
@@ -16,7 +15,7 @@ import { createSealer } from '../../../src/platform/store/sealing/sealer.ts'
 import { createSigningKeys } from '../../../src/platform/store/sealing/signing-keys.ts'
 import { FaultyStore } from '../../helpers/faulty-store.ts'
 import { createReadableLog } from '../../helpers/log.ts'
-import { REDIRECT_URI, type Answer } from './grants-setup.ts'
+import { createChallenge, REDIRECT_URI, type Answer } from './sign-in-service.ts'
 
 const RESOURCE = 'http://127.0.0.1/mcp'
 const DAY_MS = 86_400_000
@@ -121,7 +120,7 @@ async function createCode (
   await grant.save()
   const client = await engine.Client.find(clientId)
   if (client === undefined) throw new Error('unreachable')
-  const verifier = randomBytes(32).toString('base64url')
+  const { verifier, params } = createChallenge()
   const code = await new engine.AuthorizationCode({
     accountId: 'alice',
     client,
@@ -130,8 +129,8 @@ async function createCode (
     redirectUri: REDIRECT_URI,
     resource: RESOURCE,
     scope: 'sign-in',
-    codeChallenge: createHash('sha256').update(verifier).digest('base64url'),
-    codeChallengeMethod: 'S256'
+    codeChallenge: params.code_challenge,
+    codeChallengeMethod: params.code_challenge_method
   }).save()
   return {
     grantId: id,

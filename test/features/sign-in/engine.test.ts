@@ -15,6 +15,7 @@ import { hasOpenssl } from '../../helpers/certificates.ts'
 import { makeFolder } from '../../helpers/folder.ts'
 import { createReadableLog } from '../../helpers/log.ts'
 import { startDocumentServer } from './document-server.ts'
+import { toAuthorization, toEndpoints } from './sign-in-service.ts'
 
 const REDIRECT_URI = 'https://client.example/back'
 
@@ -62,15 +63,8 @@ async function openEngine (t: Test) {
 }
 
 async function authorize (issuer: string, clientId: string) {
-  const query = new URLSearchParams({
-    client_id: clientId,
-    response_type: 'code',
-    redirect_uri: REDIRECT_URI,
-    scope: 'sign-in',
-    code_challenge: 'a'.repeat(43),
-    code_challenge_method: 'S256'
-  })
-  const answer = await fetch(`${issuer}/sign-in/authorize?${query}`, { redirect: 'manual' })
+  const { url } = toAuthorization(toEndpoints(issuer), { clientId, redirectUri: REDIRECT_URI })
+  const answer = await fetch(url, { redirect: 'manual' })
   return { status: answer.status, location: answer.headers.get('location'), text: await answer.text() }
 }
 

@@ -7,7 +7,7 @@ import { replaceTime, timers } from '../../../src/base/time.ts'
 import { FAULTS, type Fault, type FaultyStore } from '../../helpers/faulty-store.ts'
 import { VirtualTime } from '../../helpers/virtual-time.ts'
 import { openReplicas, toRefreshForm, type Replica, type Rotation } from './engine-replicas.ts'
-import type { Answer } from './grants-setup.ts'
+import type { Answer } from './sign-in-service.ts'
 
 /** More operations than a request has. */
 const OPERATIONS = 16

@@ -2,7 +2,9 @@
 
 import t from 'tap'
 import { createPerson } from '../../helpers/person.ts'
-import { readMetadata, REDIRECT_URI, register, startSignInService } from './sign-in-service.ts'
+import {
+  readMetadata, REDIRECT_URI, registerClient, startSignInService, toAuthorization
+} from './sign-in-service.ts'
 
 for (const [claim, iss] of [
   ['another issuer', 'https://login.evil.example'], ['no issuer', undefined], ['the service itself', 'own']
@@ -10,15 +12,7 @@ for (const [claim, iss] of [
   t.test(`an answer of the identity provider that names ${claim} brings no code`, async (t) => {
     const { origin } = await startSignInService(t)
     const metadata = await readMetadata(origin)
-    const { client_id: clientId } = await (await register(metadata)).json() as { client_id: string }
-    const url = new URL(metadata.authorization_endpoint)
-    url.search = new URLSearchParams({
-      client_id: clientId,
-      response_type: 'code',
-      redirect_uri: REDIRECT_URI,
-      code_challenge: 'a'.repeat(43),
-      code_challenge_method: 'S256'
-    }).toString()
+    const { url } = toAuthorization(metadata, { clientId: await registerClient(metadata) })
     const person = createPerson()
     const back = await person.follow(url, `${origin}/sign-in/callback`)
     t.ok(back.url.searchParams.get('code'))

@@ -10,7 +10,8 @@ import { findFreePort } from '../../helpers/free-port.ts'
 import { hasNginx } from '../../servers/nginx.ts'
 import { startProxy } from '../../servers/proxy.ts'
 import {
-  callHello, HELLO, readMetadata, REDIRECT_URI, register, signIn, startSignInService
+  callHello, HELLO, readMetadata, registerClient, signIn, startSignInService, toAuthorization,
+  toEndpoints
 } from './sign-in-service.ts'
 
 const RESOURCE_METADATA = '/.well-known/oauth-protected-resource'
@@ -131,16 +132,9 @@ t.test('a service behind a proxy with TLS names the public URL alone', async (t)
   t.equal(endpoint, `${origin}/mcp`)
   const metadata = await readMetadata(origin)
   t.equal(metadata.issuer, 'https://tools.example')
-  const registration = await register({ ...metadata, registration_endpoint: `${origin}/sign-in/register` })
-  const { client_id: clientId } = await registration.json() as { client_id: string }
-  const query = new URLSearchParams({
-    client_id: clientId,
-    response_type: 'code',
-    redirect_uri: REDIRECT_URI,
-    code_challenge: 'a'.repeat(43),
-    code_challenge_method: 'S256'
-  })
-  const answer = await fetch(`${origin}/sign-in/authorize?${query}`, { redirect: 'manual' })
+  const endpoints = toEndpoints(origin)
+  const { url } = toAuthorization(endpoints, { clientId: await registerClient(endpoints) })
+  const answer = await fetch(url, { redirect: 'manual' })
   t.equal(answer.status, 303, await answer.text())
   t.match(answer.headers.get('location'), /^\/sign-in\/consent\//)
   const cookies = answer.headers.getSetCookie()

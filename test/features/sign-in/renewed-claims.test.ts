@@ -5,8 +5,8 @@ import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { createIdentityProvider } from '../../../src/features/sign-in/people/identity-provider.ts'
 import type { AuthorizationServer } from '../../servers/authorization-server.ts'
-import { createAhead, refresh, signInAs, startGrantService, startProvider } from './grants-setup.ts'
-import { HELLO } from './sign-in-service.ts'
+import { createAhead, refresh, signInAs, startGrantService } from './grants-setup.ts'
+import { HELLO, startProvider } from './sign-in-service.ts'
 
 const ADMIT_ADMINS = { ...HELLO, 'sign-in.yaml': 'admit: [{claim: groups, anyOf: [admins]}]\n' }
 /** The provider is not asked twice within this time. */

@@ -1,21 +1,16 @@
 // A service with sign-in, and a client that signs somebody in.
 
 import { createHash, randomBytes } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
 import type { Test } from 'tap'
 import { createApp, type AppOptions } from '../../../src/app/app.ts'
 import { findFreePort } from '../../helpers/free-port.ts'
 import { createPerson, type Person, type Visit } from '../../helpers/person.ts'
 import { writeCatalog, type Files } from '../../helpers/catalog-folder.ts'
 import { QUIET } from '../../helpers/quiet-options.ts'
-import { startAuthorizationServer, type AuthorizationServer } from '../../servers/authorization-server.ts'
-
-export interface SignInService {
-  readonly app: FastifyInstance
-  readonly endpoint: string
-  readonly origin: string
-  readonly provider: AuthorizationServer
-}
+import { toPost } from '../../helpers/request.ts'
+import {
+  startAuthorizationServer, type AuthorizationServer, type AuthorizationServerSettings
+} from '../../servers/authorization-server.ts'
 
 export const REDIRECT_URI = 'http://127.0.0.1/back'
 
@@ -29,23 +24,38 @@ export default defineTool({
 })`
 }
 
-export async function startSignInService (
-  t: Test, options: AppOptions = {}, files: Files = HELLO
-): Promise<SignInService> {
-  const port = await findFreePort()
-  const origin = `http://127.0.0.1:${port}`
-  const { publicUrl = `${origin}/mcp` } = options
-  const provider = await startAuthorizationServer(t, {
+/** Starts an identity provider with a client for the service at this public URL. */
+export async function startProvider (
+  t: Test, publicUrl: string, settings: AuthorizationServerSettings = {}
+): Promise<AuthorizationServer> {
+  return await startAuthorizationServer(t, {
+    ...settings,
     clients: [{
       client_id: 'trivet',
       client_secret: 'trivet-secret',
       redirect_uris: [new URL('sign-in/callback', publicUrl).href],
-      grant_types: ['authorization_code', 'refresh_token'],
+      grant_types: [
+        'authorization_code', 'refresh_token',
+        ...(settings.exchange === undefined ? [] : ['urn:ietf:params:oauth:grant-type:token-exchange'])
+      ],
       response_types: ['code']
     }]
   })
+}
+
+/** Starts a service on a free port, after the identity provider that `start` starts for its public URL. */
+export async function startServiceAt<P extends { readonly issuer: string }> (
+  t: Test,
+  start: (publicUrl: string) => Promise<P>,
+  options: AppOptions = {},
+  files: Files | ((provider: P) => Promise<Files>) = HELLO
+) {
+  const port = await findFreePort()
+  const origin = `http://127.0.0.1:${port}`
+  const { publicUrl = `${origin}/mcp` } = options
+  const provider = await start(publicUrl)
   const app = await createApp({
-    catalog: await writeCatalog(t, files),
+    catalog: await writeCatalog(t, typeof files === 'function' ? await files(provider) : files),
     ...QUIET,
     auth: ['sign-in'],
     publicUrl,
@@ -59,6 +69,17 @@ export async function startSignInService (
   return { app, endpoint: `${origin}/mcp`, origin, provider }
 }
 
+/** Starts a service whose identity provider behaves as the settings say. */
+export async function startSignInService (
+  t: Test,
+  options: AppOptions = {},
+  files: Files | ((provider: AuthorizationServer) => Promise<Files>) = HELLO,
+  settings: AuthorizationServerSettings = {}
+) {
+  const start = async (publicUrl: string) => await startProvider(t, publicUrl, settings)
+  return await startServiceAt(t, start, options, files)
+}
+
 export interface Metadata {
   readonly issuer: string
   readonly authorization_endpoint: string
@@ -69,13 +90,21 @@ export interface Metadata {
   readonly [member: string]: unknown
 }
 
+/** The endpoints of an issuer, for clients that do not read its metadata. */
+export const toEndpoints = (issuer: string) => ({
+  authorization_endpoint: `${issuer}/sign-in/authorize`,
+  token_endpoint: `${issuer}/sign-in/token`,
+  registration_endpoint: `${issuer}/sign-in/register`
+})
+
 /** @param path of the issuer. */
 export async function readMetadata (origin: string, path = ''): Promise<Metadata> {
   return await (await fetch(`${origin}/.well-known/oauth-authorization-server${path}`)).json() as Metadata
 }
 
 export async function register (
-  { registration_endpoint: url }: Metadata, metadata: Record<string, unknown> = {}
+  { registration_endpoint: url }: Pick<Metadata, 'registration_endpoint'>,
+  metadata: Record<string, unknown> = {}
 ): Promise<Response> {
   return await fetch(url, {
     method: 'POST',
@@ -84,38 +113,76 @@ export async function register (
   })
 }
 
+/** Registers a client. Resolves to its id. */
+export async function registerClient (
+  server: Pick<Metadata, 'registration_endpoint'>, metadata?: Record<string, unknown>
+): Promise<string> {
+  const response = await register(server, metadata)
+  const { client_id: clientId } = await response.json() as { client_id?: string }
+  if (clientId === undefined) throw new Error(`not registered: ${response.status}`)
+  return clientId
+}
+
 export interface Asked {
   readonly clientId: string
   readonly scope?: string
   readonly person?: Person
   readonly redirectUri?: string
-  readonly params?: Record<string, string>
+  readonly params?: Readonly<Record<string, string>>
 }
 
-/** Sends a person to the service, and resolves to where the person comes back. */
-export async function authorize (
-  metadata: Metadata, { clientId, scope, person = createPerson(), redirectUri = REDIRECT_URI, params }: Asked
-): Promise<{ readonly back: Visit, readonly verifier: string }> {
+/** A verifier of PKCE, and the parameters of its challenge. */
+export function createChallenge () {
   const verifier = randomBytes(32).toString('base64url')
-  const url = new URL(metadata.authorization_endpoint)
+  const challenge = createHash('sha256').update(verifier).digest('base64url')
+  return { verifier, params: { code_challenge: challenge, code_challenge_method: 'S256' } }
+}
+
+/** The URL to which a client sends a person, and what redeems the code. */
+export function toAuthorization (
+  { authorization_endpoint: endpoint }: Pick<Metadata, 'authorization_endpoint'>,
+  { clientId, scope, redirectUri = REDIRECT_URI, params }: Omit<Asked, 'person'>
+) {
+  const { verifier, params: challenge } = createChallenge()
+  const url = new URL(endpoint)
   url.search = new URLSearchParams({
     client_id: clientId,
     response_type: 'code',
     redirect_uri: redirectUri,
     ...(scope !== undefined && { scope }),
     state: 'the state of the client',
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-    code_challenge_method: 'S256',
+    ...challenge,
     ...params
   }).toString()
-  return { back: await person.follow(url, redirectUri), verifier }
+  const toForm = ({ url: back }: Pick<Visit, 'url'>) => ({
+    grant_type: 'authorization_code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    code: back.searchParams.get('code') ?? '',
+    code_verifier: verifier
+  })
+  return { url, verifier, toForm }
 }
 
+/** Sends a person to the service, and resolves to where the person comes back. */
+export async function authorize (metadata: Metadata, { person = createPerson(), ...asked }: Asked) {
+  const { url, toForm } = toAuthorization(metadata, asked)
+  const back = await person.follow(url, asked.redirectUri ?? REDIRECT_URI)
+  return { back, form: toForm(back) }
+}
+
+export interface Answer { readonly status: number, readonly body: Record<string, unknown> }
+
 export async function askForToken (
-  { token_endpoint: url }: Metadata, form: Record<string, string>
-): Promise<{ readonly status: number, readonly body: Record<string, unknown> }> {
+  { token_endpoint: url }: Pick<Metadata, 'token_endpoint'>, form: Record<string, string>
+): Promise<Answer> {
+  return await postForm(url, form)
+}
+
+export async function postForm (url: string, form: Record<string, string>): Promise<Answer> {
   const response = await fetch(url, { method: 'POST', body: new URLSearchParams(form) })
-  return { status: response.status, body: await response.json() as Record<string, unknown> }
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? {} : JSON.parse(text) as Record<string, unknown> }
 }
 
 interface AskedSignIn extends Omit<Asked, 'clientId'> {
@@ -128,44 +195,19 @@ export async function signIn (
   origin: string, { beforeToken, ...asked }: AskedSignIn = {}, path = ''
 ) {
   const metadata = await readMetadata(origin, path)
-  const { client_id: clientId } = await (await register(metadata)).json() as { client_id: string }
-  const { back, verifier } = await authorize(metadata, { clientId, ...asked })
+  const clientId = await registerClient(metadata)
+  const { back, form } = await authorize(metadata, { clientId, ...asked })
   await beforeToken?.()
-  const { status, body } = await askForToken(metadata, {
-    grant_type: 'authorization_code',
-    client_id: clientId,
-    redirect_uri: REDIRECT_URI,
-    code: back.url.searchParams.get('code') ?? '',
-    code_verifier: verifier
-  })
-  return { metadata, clientId, back, verifier, status, body }
+  const { status, body } = await askForToken(metadata, form)
+  return { metadata, clientId, back, form, status, body }
 }
 
 export async function callHello (endpoint: string, token: unknown) {
-  const response = await fetch(endpoint, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      authorization: `Bearer ${String(token)}`,
-      'mcp-protocol-version': '2026-07-28',
-      'mcp-method': 'tools/call',
-      'mcp-name': 'hello'
-    },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: {
-        name: 'hello',
-        arguments: {},
-        _meta: {
-          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-          'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-          'io.modelcontextprotocol/clientCapabilities': {}
-        }
-      }
-    })
+  const { headers, body } = toPost({
+    method: 'tools/call',
+    params: { name: 'hello', arguments: {} },
+    headers: { authorization: `Bearer ${String(token)}` }
   })
+  const response = await fetch(endpoint, { method: 'POST', headers, body })
   return { status: response.status, body: await response.text() }
 }

@@ -1,34 +1,21 @@
 // A sign-in at an identity server that others wrote.
 
 import t from 'tap'
-import { createApp } from '../../../../src/app/app.ts'
-import { writeCatalog } from '../../../helpers/catalog-folder.ts'
-import { findFreePort } from '../../../helpers/free-port.ts'
 import { createPerson } from '../../../helpers/person.ts'
-import { QUIET } from '../../../helpers/quiet-options.ts'
 import { hasGlewlwyd, startGlewlwyd } from '../../../servers/glewlwyd.ts'
-import { askForToken, callHello, HELLO, signIn } from '../sign-in-service.ts'
+import { askForToken, callHello, HELLO, signIn, startServiceAt } from '../sign-in-service.ts'
 
 t.test('glewlwyd: a person signs in, has the scopes of a claim, and stays', async (t) => {
   if (!hasGlewlwyd(t)) return
-  const port = await findFreePort()
-  const origin = `http://127.0.0.1:${port}`
-  const provider = await startGlewlwyd(t, `${origin}/sign-in/callback`)
-  const app = await createApp({
-    catalog: await writeCatalog(t, {
+  const { origin, provider } = await startServiceAt(
+    t,
+    async (publicUrl) => await startGlewlwyd(t, new URL('sign-in/callback', publicUrl).href),
+    {},
+    {
       ...HELLO,
       'sign-in.yaml': 'admit: [{ claim: department, anyOf: [Books] }]\nscopes: { books:read: everyone }\n'
-    }),
-    ...QUIET,
-    auth: ['sign-in'],
-    publicUrl: `${origin}/mcp`,
-    signIn: provider.issuer,
-    signInClientId: 'trivet',
-    signInClientSecret: 'trivet-secret'
-  })
-  t.teardown(async () => await app.close())
-  await app.listen({ host: '127.0.0.1', port })
-
+    }
+  )
   const browser = createPerson()
   const person = {
     ...browser,

@@ -1,15 +1,13 @@
 // A service with a sign-in.yaml, and an identity provider that behaves as a well-known one.
 
 import type { Test } from 'tap'
-import { createApp, type AppOptions } from '../../../../src/app/app.ts'
+import type { AppOptions } from '../../../../src/app/app.ts'
 import { createPerson } from '../../../helpers/person.ts'
-import { findFreePort } from '../../../helpers/free-port.ts'
-import { writeCatalog, type Files } from '../../../helpers/catalog-folder.ts'
-import { QUIET } from '../../../helpers/quiet-options.ts'
-import {
-  startAuthorizationServer, type AuthorizationServer, type AuthorizationServerSettings
+import type { Files } from '../../../helpers/catalog-folder.ts'
+import type {
+  AuthorizationServer, AuthorizationServerSettings
 } from '../../../servers/authorization-server.ts'
-import { callHello, HELLO, signIn } from '../sign-in-service.ts'
+import { callHello, HELLO, signIn, startSignInService } from '../sign-in-service.ts'
 
 export interface ProviderService {
   readonly origin: string
@@ -27,32 +25,10 @@ export async function startProviderService (
   t: Test, yaml: string, settings: AuthorizationServerSettings = {}, files: Files = {},
   options: AppOptions = {}
 ): Promise<ProviderService> {
-  const port = await findFreePort()
-  const origin = `http://127.0.0.1:${port}`
-  const provider = await startAuthorizationServer(t, {
-    clients: [{
-      client_id: 'trivet',
-      client_secret: 'trivet-secret',
-      redirect_uris: [`${origin}/sign-in/callback`],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code']
-    }],
-    ...settings
-  })
   const { logger, warnings } = createWarnings()
-  const app = await createApp({
-    catalog: await writeCatalog(t, { ...HELLO, 'sign-in.yaml': yaml, ...files }),
-    ...QUIET,
-    logger,
-    auth: ['sign-in'],
-    publicUrl: `${origin}/mcp`,
-    signIn: provider.issuer,
-    signInClientId: 'trivet',
-    signInClientSecret: 'trivet-secret',
-    ...options
-  })
-  t.teardown(async () => await app.close())
-  await app.listen({ host: '127.0.0.1', port })
+  const { origin, provider } = await startSignInService(
+    t, { logger, ...options }, { ...HELLO, 'sign-in.yaml': yaml, ...files }, settings
+  )
   return { origin, provider, warnings, enter: async (name, scope) => await enter(origin, name, scope) }
 }
 
