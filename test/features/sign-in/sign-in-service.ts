@@ -43,6 +43,15 @@ export async function startProvider (
   })
 }
 
+/** The options of a service that signs people in with this provider. */
+export const toOptions = (publicUrl: string, { issuer }: { readonly issuer: string }) => ({
+  auth: ['sign-in'],
+  publicUrl,
+  signIn: issuer,
+  signInClientId: 'trivet',
+  signInClientSecret: 'trivet-secret'
+} satisfies AppOptions)
+
 /** Starts a service on a free port, after the identity provider that `start` starts for its public URL. */
 export async function startServiceAt<P extends { readonly issuer: string }> (
   t: Test,
@@ -57,11 +66,7 @@ export async function startServiceAt<P extends { readonly issuer: string }> (
   const app = await createApp({
     catalog: await writeCatalog(t, typeof files === 'function' ? await files(provider) : files),
     ...QUIET,
-    auth: ['sign-in'],
-    publicUrl,
-    signIn: provider.issuer,
-    signInClientId: 'trivet',
-    signInClientSecret: 'trivet-secret',
+    ...toOptions(publicUrl, provider),
     ...options
   })
   t.teardown(async () => await app.close())
