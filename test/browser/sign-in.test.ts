@@ -56,8 +56,8 @@ const untilBack = async (page: Page) => await page.getByRole('heading', { name: 
 
 t.test('a person allows, signs in, and is back at the client', { timeout: 120_000 }, async (t) => {
   if (!hasChromium(t)) return
-  const { page, origin, begin, redirectUri, problems } = await openBrowser(t)
-  const { url, clientId, verifier } = await begin()
+  const { page, origin, begin, problems } = await openBrowser(t)
+  const { url, toForm } = await begin()
   t.equal((await page.goto(url.href))?.status(), 200)
   await page.getByRole('heading', { name: 'Allow Claude to use' }).waitFor()
   await checkViews(t, page, 'consent')
@@ -65,13 +65,7 @@ t.test('a person allows, signs in, and is back at the client', { timeout: 120_00
   await allow(page)
   await signInThere(page)
   await untilBack(page)
-  const { status } = await askForToken(await readMetadata(origin), {
-    grant_type: 'authorization_code',
-    client_id: clientId,
-    redirect_uri: redirectUri,
-    code: new URL(page.url()).searchParams.get('code') ?? '',
-    code_verifier: verifier
-  })
+  const { status } = await askForToken(await readMetadata(origin), toForm(new URL(page.url())))
   t.equal(status, 200)
 
   t.strictSame(problems, [])

@@ -15,7 +15,8 @@ export interface Flow {
   /** Where the client sends the person. */
   readonly url: URL
   readonly clientId: string
-  readonly verifier: string
+  /** Returns what redeems the code, for the URL where the person comes back. */
+  toForm (back: URL): Record<string, string>
 }
 
 export const BACK = REDIRECT_URI
@@ -28,8 +29,7 @@ export async function beginFlow (
   const clientId = id ?? await registerClient(
     metadata, { client_name: clientName, redirect_uris: [redirectUri] }
   )
-  const { url, verifier } = toAuthorization(metadata, { clientId, redirectUri, ...(params && { params }) })
-  return { url, clientId, verifier }
+  return { clientId, ...toAuthorization(metadata, { clientId, redirectUri, ...(params && { params }) }) }
 }
 
 /** Follows redirects within the service. Resolves to the page, or to the redirect that leaves the service. */

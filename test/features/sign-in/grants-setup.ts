@@ -62,7 +62,7 @@ export async function getCode (
   const { url, toForm } = toAuthorization(toEndpoints(origin), { clientId, ...(scope && { scope }) })
   const back = await createPerson({ name }).follow(url, REDIRECT_URI)
   if (!back.url.searchParams.has('code')) throw new Error(`no code: ${back.url.href} ${back.text}`)
-  return { clientId, form: toForm(back) }
+  return { clientId, form: toForm(back.url) }
 }
 
 export const redeem = async (origin: string, { form }: Code) => await postForm(origin, '/sign-in/token', form)

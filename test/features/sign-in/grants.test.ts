@@ -178,7 +178,7 @@ t.test('revocation', async (t) => {
   })
 })
 
-t.test('the endpoint takes only access tokens of this service for this resource (263, 265, 266)', async (t) => {
+t.test('the endpoint takes only tokens of this service for this resource (263, 265, 266)', async (t) => {
   const secret = 'a secret that the test knows as well'
   const { origin, provider } = await startGrantService(t, { options: { secrets: [secret] } })
   const { accessToken, refreshToken } = await signInAs(origin)

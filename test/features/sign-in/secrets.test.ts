@@ -35,19 +35,12 @@ t.test('no secret of a sign-in is in the log, the metrics, a span or an error (2
   const { origin, provider, issued, log, spans, readMetrics } = await start(t)
   const metadata = await readMetadata(origin)
   const person = createPerson()
-  const { url, clientId, verifier } = await beginFlow(origin)
+  const { url, clientId, toForm } = await beginFlow(origin)
   const allowed = await answer(person, await open(person, url), 'allow')
   const callback = await signInThere(person, allowed, `${origin}/sign-in/callback`)
   const cookies = cookiesOf(person, origin)
   const back = await person.follow(callback, REDIRECT_URI)
-  const code = back.url.searchParams.get('code') ?? ''
-  const form = {
-    grant_type: 'authorization_code',
-    client_id: clientId,
-    redirect_uri: REDIRECT_URI,
-    code,
-    code_verifier: verifier
-  }
+  const form = toForm(back.url)
   const { body } = await askForToken(metadata, form)
   const [token, refreshToken] = [String(body.access_token), String(body.refresh_token)]
   const refreshForm = { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken }
@@ -79,8 +72,8 @@ t.test('no secret of a sign-in is in the log, the metrics, a span or an error (2
   t.match(texts.metrics, 'tools/call')
   const secrets = {
     'the code of the provider': callback.searchParams.get('code') ?? '',
-    'the code of the service': code,
-    'the verifier of the client': verifier,
+    'the code of the service': form.code ?? '',
+    'the verifier of the client': form.code_verifier ?? '',
     'the access token': token,
     'the refresh token': refreshToken,
     'the secret of the service at the provider': 'trivet-secret',

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
 import { createApp, type AppOptions } from '../../../src/app/app.ts'
 import { findFreePort } from '../../helpers/free-port.ts'
-import { createPerson, type Person, type Visit } from '../../helpers/person.ts'
+import { createPerson, type Person } from '../../helpers/person.ts'
 import { writeCatalog, type Files } from '../../helpers/catalog-folder.ts'
 import { QUIET } from '../../helpers/quiet-options.ts'
 import { toPost } from '../../helpers/request.ts'
@@ -159,21 +159,21 @@ export function toAuthorization (
     ...challenge,
     ...params
   }).toString()
-  const toForm = ({ url: back }: Pick<Visit, 'url'>) => ({
+  const toForm = (back: URL) => ({
     grant_type: 'authorization_code',
     client_id: clientId,
     redirect_uri: redirectUri,
     code: back.searchParams.get('code') ?? '',
     code_verifier: verifier
   })
-  return { url, verifier, toForm }
+  return { url, toForm }
 }
 
 /** Sends a person to the service, and resolves to where the person comes back. */
 export async function authorize (metadata: Metadata, { person = createPerson(), ...asked }: Asked) {
   const { url, toForm } = toAuthorization(metadata, asked)
   const back = await person.follow(url, asked.redirectUri ?? REDIRECT_URI)
-  return { back, form: toForm(back) }
+  return { back, form: toForm(back.url) }
 }
 
 export interface Answer { readonly status: number, readonly body: Record<string, unknown> }
