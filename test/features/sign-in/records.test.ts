@@ -7,6 +7,8 @@ import { createEngineAdapters } from '../../../src/features/sign-in/engine/engin
 import { createRefreshTokens } from '../../../src/features/sign-in/engine/refresh-tokens.ts'
 import { createRegistrations } from '../../../src/features/sign-in/engine/registrations.ts'
 import { createGrantRecords, type GrantRecord } from '../../../src/features/sign-in/grants/grant-records.ts'
+import { ANONYMOUS } from '../../../src/platform/access/principal.ts'
+import { networkOf } from '../../../src/platform/limits/holder.ts'
 import { createMemoryStateStore } from '../../../src/platform/store/backends/memory/state-store.ts'
 import { createSealer } from '../../../src/platform/store/sealing/sealer.ts'
 import { openReplicas, toRefreshForm } from './engine-replicas.ts'
@@ -50,7 +52,13 @@ t.test('100,000 half-finished flows of one network leave the others unaffected',
     `Too many unfinished sign-ins of your address in this service (${SHARE}). Try again later.`
   ])
   t.comment(`${(user / FLOWS).toFixed(1)} µs of CPU for each`)
-  for (const other of ['192.0.2.2', '2001:0db8:0000:0001', undefined]) {
+  const refused: Array<string | undefined> = []
+  for (let number = 0; number <= SHARE; number++) {
+    network = networkOf({ principal: ANONYMOUS, address: `2001:db8:2:${number.toString(16)}::1` })
+    await begin(`neighbour-${number}`).catch(() => { refused.push(network) })
+  }
+  t.strictSame(refused, ['2001:db8:2:1388::/64'], 'neighbours in IPv6 share')
+  for (const other of ['192.0.2.2', '2001:db8:3:1388::/64', undefined]) {
     network = other
     await begin(`other-${other}`)
     t.ok(await flows.find(`other-${other}`), 'another network begins a flow')

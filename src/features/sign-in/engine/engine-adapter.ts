@@ -128,6 +128,8 @@ function leaveOutRepeatedScopes (granted = ''): void {
 /** Returns what creates adapters of records that expire by themselves. */
 function createRecordAdapters ({ store, readNetwork }: EngineAdapterOptions) {
   const limit = new Limit('signIns')
+  // Anybody may begin a flow, and whoever has one network of IPv6 often has all of its neighbours.
+  const readSite = () => readNetwork()?.replace(/:[^:]*::\/64$/, '::/48')
   // The store has no code or token that could be used: names are hashes, and values lack the name.
   const toPayload = (id: string, bytes: Buffer): AdapterPayload => ({ ...JSON.parse(String(bytes)), jti: id })
   return (model: string, lifeMs?: number): Adapter => {
@@ -145,7 +147,7 @@ function createRecordAdapters ({ store, readNetwork }: EngineAdapterOptions) {
           if (await store.replace(key, record.version, value, lifetime) !== undefined) return
           throw new Error(`two requests have changed one record of the kind ${model}`)
         }
-        const created = await shares.create(readNetwork(), key, value, lifetime, limit.max)
+        const created = await shares.create(readSite(), key, value, lifetime, limit.max)
           .catch((error: unknown) => {
             throw error instanceof ShareUsed ? unavailable(limit.describe('network'), error) : error
           })
@@ -156,7 +158,7 @@ function createRecordAdapters ({ store, readNetwork }: EngineAdapterOptions) {
         const record = await store.peek(toKey(id))
         return record && toPayload(id, record.value.bytes)
       },
-      async destroy (id) { await shares.delete(readNetwork(), toKey(id)) }
+      async destroy (id) { await shares.delete(readSite(), toKey(id)) }
     }
   }
 }
