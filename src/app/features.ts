@@ -51,6 +51,8 @@ export interface ServedSignIn {
   readonly verifier: TokenVerifier
   /** What upstreams get of callers who have signed in here. */
   readonly callers: SignedInCallers
+  /** Counts how sign-ins of people have ended. */
+  outcomes (): { readonly [outcome: string]: number }
   /** Rejects with a ConfigError. */
   open (state: SignInState): Promise<void>
   register (app: FastifyInstance, dependencies: GuardsDependencies & RouteLimits): void

@@ -16,7 +16,7 @@ interface MeasuredParts {
 }
 
 export async function openMetrics (
-  { backend: { broadcast }, live, upstreams }: OpenedState, { build }: ProcessFacts,
+  { backend: { broadcast }, live, upstreams, signIn }: OpenedState, { build }: ProcessFacts,
   { openStreams, storePart, ...parts }: MeasuredParts
 ): Promise<ServedMetrics | undefined> {
   if (build === undefined) return undefined
@@ -28,6 +28,7 @@ export async function openMetrics (
     openStreams: () => openStreams.size,
     isStoreReady: async () => (await storePart.check()).ready,
     isBroadcastReady: () => broadcast.isConnected,
+    signIns: signIn?.outcomes,
     upstreamCalls: () => upstreams?.running ?? {},
     catalog: () => ({ ...toFacts(live.catalog.current), reloads: live.reloads })
   })

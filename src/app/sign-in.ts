@@ -38,6 +38,7 @@ export async function prepareSignIn (
     verifier,
     async open (state) { parts = await openSignIn(state, settings) },
     issuer: settings.issuer,
+    outcomes: () => readParts().signIn.outcomes,
     callers: {
       issuer: settings.issuer,
       server: settings.provider.issuer,

@@ -2,10 +2,13 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { limitRepeats } from '../../base/outage-log.ts'
+import type { Outcomes } from '../../features/sign-in/flows/steps.ts'
 import { sendPage } from '../http/pages/page.ts'
 import { toFailedPage, toUnavailablePage } from './pages.ts'
 
-export function handlePageErrors (app: FastifyInstance, title: () => string): void {
+export function handlePageErrors (
+  app: FastifyInstance, title: () => string, outcomes: Pick<Outcomes, 'unavailable'>
+): void {
   const logError = limitRepeats(({ log, err }: { log: FastifyRequest['log'], err: Error }, errors) => {
     log.error({ err, errors }, 'people cannot sign in')
   })
@@ -13,6 +16,7 @@ export function handlePageErrors (app: FastifyInstance, title: () => string): vo
     const refusal = findRefusal(error)
     reply.header('x-request-id', request.id)
     if (refusal !== undefined) return sendPage(reply, refusal.status, toFailedPage(title(), refusal.reason))
+    outcomes.unavailable++
     logError({ log: request.log, err: error })
     return sendPage(reply, 503, toUnavailablePage(title()))
   })

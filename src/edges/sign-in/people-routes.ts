@@ -21,7 +21,7 @@ const MAX_FORM_BYTES = 8192
 export function registerPeopleRoutes (
   app: FastifyInstance, { signIn, words, limiter, replies }: SignInRouteDependencies
 ): void {
-  const { flows, connections, issuer } = signIn
+  const { flows, connections, issuer, outcomes } = signIn
   const { origin, protocol } = new URL(issuer)
   const cookies = createCookies(protocol === 'https:')
 
@@ -38,7 +38,7 @@ export function registerPeopleRoutes (
     'application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: MAX_FORM_BYTES },
     (_request, text, done) => done(null, new URLSearchParams(String(text)))
   )
-  handlePageErrors(app, words.title)
+  handlePageErrors(app, words.title, outcomes)
 
   for (const prefix of prefixesOf(issuer)) {
     app.get(`${prefix}${CONSENT_PATH}/:flow`, async (request, reply) => (
@@ -84,13 +84,19 @@ export function registerPeopleRoutes (
           { ...words, title: title(), connectionsUrl: connections.url }, step
         ))
       case 'go':
+        if (step.outcome !== undefined) outcomes[step.outcome]++
         // A redirect after a form would be held to the policy of the page that has the form.
         return reply.request.method === 'POST'
           ? sendPage(reply, 200, toPassagePage(step.url))
           : reply.code(303).header('location', step.url).send()
-      case 'lost': return sendPage(reply, 400, toLostPage(title()))
-      case 'too many grants': return sendPage(reply, 409, toTooManyPage(title(), step))
+      case 'lost':
+        outcomes.lost++
+        return sendPage(reply, 400, toLostPage(title()))
+      case 'too many grants':
+        outcomes.too_many_grants++
+        return sendPage(reply, 409, toTooManyPage(title(), step))
       case 'refused':
+        outcomes[step.by === 'rules' ? 'not_admitted' : 'refused']++
         reply.request.log.info({ by: step.by, reason: step.reason }, 'a person was not signed in')
         return sendPage(reply, 403, toRefusedPage(title(), step))
     }

@@ -30,6 +30,8 @@ interface MetricSources {
   /** Whether changes and messages pass between the replicas. */
   isBroadcastReady (): boolean
   catalog (): CatalogFacts
+  /** How many sign-ins of people have ended, by outcome. Absent if nobody signs in here. */
+  readonly signIns: (() => { readonly [outcome: string]: number }) | undefined
   /** How many calls run, by upstream. */
   upstreamCalls (): { readonly [upstream: string]: number }
 }
@@ -117,12 +119,15 @@ function registerServiceMetrics (registry: Registry, sources: MetricSources): vo
     (metric) => metric.set({ ...sources.build, catalog_version: sources.catalog().version }, 1), 'first')
   gauge('trivet_open_streams', 'Open streams of every kind.', [],
     (metric) => metric.set(sources.openStreams()))
-  const { shedding, tasks } = sources
+  const { shedding, signIns, tasks } = sources
   if (shedding !== undefined) {
     gauge('trivet_requests_limit', 'How many requests may be served at once. Falls during overload.', [],
       (metric) => metric.set(shedding.limit))
     counter('trivet_shed_requests_total', 'Requests that were refused because of overload.', 'reason',
       () => shedding.refused)
+  }
+  if (signIns !== undefined) {
+    counter('trivet_sign_ins_total', 'Sign-ins of people that have ended.', 'outcome', signIns)
   }
   // Checked for each reading: no probe may ask for readiness.
   gauge('trivet_state_store_ready', 'Whether the state store took a write when the metrics were read.', [],

@@ -12,6 +12,7 @@ import { createFlows } from './flows/flows.ts'
 import { createEndedConsents } from './flows/ended-consents.ts'
 import { createIdentify } from './flows/identify.ts'
 import { createPassages } from './flows/passages.ts'
+import { createOutcomes } from './flows/steps.ts'
 import { createGrantRecords } from './grants/grant-records.ts'
 import { createCallers } from './grants/callers.ts'
 import { createOwnTokenVerifier } from './grants/own-tokens.ts'
@@ -66,6 +67,7 @@ export async function openSignIn (options: SignInOptions) {
     /** The metadata of the authorization server. */
     metadata: toMetadata(issuer, resource, file),
     callers: createCallers(issuer, providerTokens),
+    outcomes: createOutcomes(),
     /** Serves a request of the engine. */
     serve
   }

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fastify, type FastifyBaseLogger } from 'fastify'
 import t from 'tap'
 import { handlePageErrors } from '../../../src/edges/sign-in/page-errors.ts'
+import { createOutcomes } from '../../../src/features/sign-in/flows/steps.ts'
 import { AuthenticationUnavailable } from '../../../src/platform/access/authentication.ts'
 import { invalidRequest } from '../../../src/platform/protocol/errors.ts'
 import { StoreUnavailable } from '../../../src/platform/store/records/state-store.ts'
@@ -83,7 +84,7 @@ t.test('each error has the status that fits, and no cause', async (t) => {
   const loggerInstance: FastifyBaseLogger = log.logger
   const app = fastify({ loggerInstance })
   t.teardown(async () => await app.close())
-  handlePageErrors(app, () => 'Books')
+  handlePageErrors(app, () => 'Books', createOutcomes())
   const errors: ReadonlyArray<readonly [error: Error, status: number]> = [
     [new AuthenticationUnavailable('secret.example is away'), 503],
     [new StoreUnavailable(new Error('redis://secret.example')), 503],

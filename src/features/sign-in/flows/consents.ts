@@ -81,16 +81,12 @@ export function createConsents (sealer: Pick<Sealer, 'seal' | 'open'>, now: () =
     isOfForm: (flow: string, consent: Consent, token: string) => (
       sealer.open(FORM, `${flow} ${fingerprintOf(consent)}`, token) !== undefined
     ),
-    /** Returns the cookie that remembers a consent, or `undefined` for one that must be asked each time. */
-    remember: (consent: Consent, subject: string): Cookie | undefined => mayBeRemembered(consent)
-      ? {
-          name: nameOf(consent),
-          value: sealer.seal(
-            REMEMBERED, fingerprintOf(consent), Buffer.from(`${now()} ${subject}`), expiry(REMEMBERED_SECONDS)
-          ),
-          seconds: REMEMBERED_SECONDS
-        }
-      : undefined,
+    /** Returns the cookie that remembers a consent, and none for one that must be asked each time. */
+    remember (consent: Consent, subject: string): readonly Cookie[] {
+      const bytes = Buffer.from(`${now()} ${subject}`)
+      const value = sealer.seal(REMEMBERED, fingerprintOf(consent), bytes, expiry(REMEMBERED_SECONDS))
+      return mayBeRemembered(consent) ? [{ name: nameOf(consent), value, seconds: REMEMBERED_SECONDS }] : []
+    },
     forget: (consent: Consent): Cookie => toEnd(nameOf(consent)),
     /** Returns the person who has allowed the same before in this browser, and when. */
     recall (consent: Consent, cookies: Cookies): RememberedConsent | undefined {

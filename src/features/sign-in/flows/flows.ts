@@ -153,8 +153,8 @@ export function createFlows (
     const url = await conclude(flow, {
       login: { accountId: person.subject, remember: false }, consent: { grantId }, select_account: {}, way
     })
-    const remembered = passage.subject === undefined ? consents.remember(consent, person.subject) : undefined
-    return { kind: 'go', url, ...(remembered !== undefined && { cookies: [remembered] }) }
+    const cookies = passage.subject === undefined ? consents.remember(consent, person.subject) : []
+    return { kind: 'go', outcome: 'finished', url, cookies }
   }
 
   return {
@@ -180,7 +180,7 @@ export function createFlows (
       const consent = await readConsent(flow)
       if (!consents.isOfForm(flow.uid, consent, token)) return toQuestion(flow, consent, 'change')
       if (isAllowed) return await goToProvider(flow, consent)
-      return { kind: 'go', url: await conclude(flow, NOT_ALLOWED) }
+      return { kind: 'go', outcome: 'cancelled', url: await conclude(flow, NOT_ALLOWED) }
     },
 
     /** @param query of the URL that the person came back to. */

@@ -18,8 +18,15 @@ export interface ConsentQuestion {
   readonly why?: string
 }
 
+/** How many sign-ins have ended so, for the operator. */
+export type Outcomes = ReturnType<typeof createOutcomes>
+
+export const createOutcomes = () => ({
+  finished: 0, cancelled: 0, refused: 0, not_admitted: 0, too_many_grants: 0, lost: 0, unavailable: 0
+})
+
 export type Step = { readonly cookies?: readonly Cookie[] } & (
-  | { readonly kind: 'go', readonly url: string }
+  | { readonly kind: 'go', readonly url: string, readonly outcome?: 'finished' | 'cancelled' }
   | ConsentQuestion
   /** The flow has ended, or it is one of another browser. */
   | { readonly kind: 'lost' }
