@@ -19,6 +19,7 @@ import { createChallenge, REDIRECT_URI, type Answer } from './sign-in-service.ts
 
 const RESOURCE = 'http://127.0.0.1/mcp'
 const DAY_MS = 86_400_000
+export const SECRET = 'a secret of both replicas'
 
 /** How the identity provider takes a refresh token that was used before. */
 export type Rotation = 'keeps' | 'strict'
@@ -44,7 +45,7 @@ async function openReplica (
   t: Test, store: StateStore, identityProvider: ReturnType<typeof createIdentityProvider>
 ) {
   const log = createReadableLog().logger
-  const sealer = createSealer(['a secret of both replicas'])
+  const sealer = createSealer([SECRET])
   const grants = createGrantRecords(store, { idleMs: 14 * DAY_MS })
   const rules = { admit: [], scopes: {}, subjectClaims: ['sub'] }
   const providerTokens = createProviderTokens({

@@ -10,13 +10,15 @@ import { createGrantRecords, type GrantRecord } from '../../../src/features/sign
 import { ANONYMOUS } from '../../../src/platform/access/principal.ts'
 import { networkOf } from '../../../src/platform/limits/holder.ts'
 import { createMemoryStateStore } from '../../../src/platform/store/backends/memory/state-store.ts'
+import type { StateKey } from '../../../src/platform/store/records/state-store.ts'
 import { createSealer } from '../../../src/platform/store/sealing/sealer.ts'
-import { openReplicas, toRefreshForm } from './engine-replicas.ts'
+import { openReplicas, SECRET, toRefreshForm } from './engine-replicas.ts'
 
 const DAY_MS = 86_400_000
 /** The rate at which each network may begin flows is another limit. */
 const FLOWS = 100_000
 const SHARE = 5000
+const PURPOSE = 'tokens of the identity provider'
 
 const toRecord = (): GrantRecord => ({
   grant: {},
@@ -104,6 +106,60 @@ t.test('a grant', async (t) => {
     const { body: { refresh_token: token } } = await well.ask(form)
     t.equal((await well.ask(toRefreshForm(clientId, token))).status, 200)
     t.match(await well.grants.read(grantId), { later: { member: [1, 2] }, refresh: { rotation: 1 } })
+  })
+
+  t.test('of another release that this one cannot read is refused, and others are unaffected', async (t) => {
+    const { well, memory, createCode } = await openReplicas(t)
+    const begin = async () => {
+      const { form, clientId, grantId } = await createCode()
+      const { body } = await well.ask(form)
+      const [owner, name = ''] = grantId.split('.')
+      const key = { owner: `grants-${owner}`, name }
+      return { grantId, key, form: toRefreshForm(clientId, body.refresh_token) }
+    }
+    const other = await begin()
+    const write = async (key: StateKey, text: string) => {
+      const { version = '' } = await memory.peek(key) ?? {}
+      await memory.replace(key, version, { bytes: Buffer.from(text) })
+    }
+    const { seal } = createSealer([SECRET])
+    const sealed = (id: string, text: string) => ({
+      provider: { sealed: seal(PURPOSE, id, Buffer.from(text), Date.now() + DAY_MS) }
+    })
+    const changes: Readonly<Record<string, (record: GrantRecord, id: string) => unknown>> = {
+      'no JSON': () => undefined,
+      null: () => null,
+      'no provider': ({ provider: _, ...record }) => record,
+      'another form of the family': (record) => ({ ...record, refresh: [1] }),
+      'another form of the seal': (record) => ({ ...record, provider: { sealed: 'v2:abc' } }),
+      'a sealed text that is no JSON': (record, id) => ({ ...record, ...sealed(id, '\u0001') }),
+      'sealed tokens of another form': (record, id) => ({ ...record, ...sealed(id, '{"tokens":{}}') }),
+      'an end that no seal can have': (record) => ({ ...record, endsAt: 2 ** 48 })
+    }
+    for (const [about, change] of Object.entries(changes)) {
+      const { grantId, key, form } = await begin()
+      const record = await well.grants.read(grantId)
+      if (record === undefined) throw new Error('unreachable')
+      await write(key, JSON.stringify(change(record, grantId)) ?? 'no JSON')
+      t.match(await well.ask(form), { status: 400, body: { error: 'invalid_grant' } }, about)
+      t.ok((await well.grants.list('alice')).includes(grantId), 'another release may still serve it')
+    }
+    const all = await Promise.all((await well.grants.list('alice')).map(well.grants.read))
+    t.ok(all.some((record) => record === undefined), 'a page of all grants of the person can be made')
+    t.equal((await well.ask(other.form)).status, 200)
+  })
+
+  t.test('lives without optional members, and with an end in the far future', async (t) => {
+    const { well, createCode } = await openReplicas(t)
+    const { form, clientId, grantId } = await createCode()
+    const { body: { refresh_token: token } } = await well.ask(form)
+    await well.grants.change(grantId, ({ refresh, ...record }) => {
+      if (refresh === undefined) throw new Error('unreachable')
+      const { mark: _, ...family } = refresh
+      return { ...record, refresh: family, endsAt: 2 ** 48 - 1 }
+    })
+    t.equal((await well.ask(toRefreshForm(clientId, token))).status, 200)
+    t.match(await well.grants.read(grantId), { endsAt: 2 ** 48 - 1, refresh: { rotation: 1, mark: String } })
   })
 
   t.test('has no code and no token that somebody could use who reads the store', async (t) => {

@@ -43,7 +43,7 @@ t.test('a use seals with the first secret what no renewal does, so that the old 
 t.test('without the secret the person signs in again, and the log says why', async (t) => {
   const { id, grants, log, openWith } = await createGrant()
   t.equal(await openWith('new').vouch(id), undefined)
-  t.match(log.text(), /no secret opens what the identity provider gave/)
+  t.match(log.text(), /no secret opens the tokens of a grant/)
   t.ok(await grants.isLive(id), 'a replica with the secret may still serve it')
   await t.rejects(openWith('new').read(id), { name: 'AuthenticationUnavailable' })
 })

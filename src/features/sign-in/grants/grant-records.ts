@@ -5,7 +5,8 @@ import { hash } from 'node:crypto'
 import { signalAfter } from '../../../base/deadline.ts'
 import { pauseBefore } from '../../../base/retry.ts'
 import { random } from '../../../base/time.ts'
-import type { StateKey, StateStore } from '../../../platform/store/records/state-store.ts'
+import { isObject } from '../../../platform/protocol/json-rpc.ts'
+import type { StateKey, StateStore, StateValue } from '../../../platform/store/records/state-store.ts'
 
 /** A release that knows more members keeps them: each change copies the record. */
 export interface GrantRecord {
@@ -61,6 +62,8 @@ const REPEAT_MS = 10_000
 const MAX_REPEATS = 1000
 const MAX_ATTEMPTS = 8
 const GRANT_ID = /^([\w-]{22})\.([\w-]{22})$/
+/** The seal of what the provider gave has six bytes for the time at which it ends. */
+const LATEST_END = 2 ** 48 - 1
 const EMPTY = { bytes: Buffer.alloc(0) }
 
 export function createGrantRecords (store: StateStore, { idleMs }: GrantLifetimes) {
@@ -69,10 +72,11 @@ export function createGrantRecords (store: StateStore, { idleMs }: GrantLifetime
     { owner: `${owner}-repeats`, name: `${name}.${rotation}` }
   )
 
+  /** A record that cannot be read is like none: its client signs in again. */
   const read = async (id: string): Promise<GrantRecord | undefined> => {
     const key = toKey(id)
     const record = key && await store.peek(key)
-    return record && JSON.parse(String(record.value.bytes))
+    return record && toRecord(record.value)
   }
 
   return {
@@ -99,7 +103,7 @@ export function createGrantRecords (store: StateStore, { idleMs }: GrantLifetime
     },
 
     /**
-     * Resolves to the record after the change, or to `undefined` if there is none.
+     * Resolves to the record after the change, or to `undefined` if there is none that can be read.
      * @param change returns `undefined` to change nothing.
      * @param isUse whether the grant lives on from now.
      */
@@ -109,8 +113,8 @@ export function createGrantRecords (store: StateStore, { idleMs }: GrantLifetime
       const key = keyOf(id)
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         const stored = await store.peek(key)
-        if (stored === undefined) return undefined
-        const before: GrantRecord = JSON.parse(String(stored.value.bytes))
+        const before = stored && toRecord(stored.value)
+        if (stored === undefined || before === undefined) return undefined
         const after = change(before)
         if (after === undefined) return before
         const lifetime = isUse ? { idleMs, endsAt: after.endsAt } : undefined
@@ -150,3 +154,33 @@ function keyOf (id: string): StateKey {
 }
 
 function toValue (record: GrantRecord) { return { bytes: Buffer.from(JSON.stringify(record)) } }
+
+function toRecord ({ bytes }: StateValue): GrantRecord | undefined {
+  const value = parse(bytes)
+  return isGrantRecord(value) ? value : undefined
+}
+
+/** Returns `undefined` for what is no JSON: another release may have another form. */
+export function parse (bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** Checks what this release reads. Members that it does not know may have any value. */
+function isGrantRecord (value: unknown): value is GrantRecord {
+  if (!isObject(value)) return false
+  const { grant, about, endsAt, refresh, provider } = value
+  return isObject(grant) &&
+    isObject(about) && typeof about.clientName === 'string' && typeof about.createdAt === 'number' &&
+    typeof endsAt === 'number' && endsAt >= 0 && endsAt <= LATEST_END &&
+    isObject(provider) && typeof provider.sealed === 'string' &&
+    (refresh === undefined || isRefreshState(refresh))
+}
+
+function isRefreshState (value: unknown): boolean {
+  return isObject(value) && isObject(value.payload) && Number.isSafeInteger(value.rotation) &&
+    typeof value.rotatedAt === 'number'
+}

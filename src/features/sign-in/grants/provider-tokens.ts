@@ -6,6 +6,7 @@ import { AuthenticationUnavailable } from '../../../platform/access/authenticati
 import type { Claims } from '../../../platform/access/claims.ts'
 import type { Principal } from '../../../platform/access/principal.ts'
 import { createServerGuard } from '../../../platform/access/server-guard.ts'
+import { isObject } from '../../../platform/protocol/json-rpc.ts'
 import { retryOutage } from '../../../platform/store/records/lost-replies.ts'
 import type { StateStore } from '../../../platform/store/records/state-store.ts'
 import type { Sealer } from '../../../platform/store/sealing/sealer.ts'
@@ -13,7 +14,7 @@ import {
   SignInRefused, type IdentityProvider, type SignedInPerson
 } from '../people/identity-provider.ts'
 import { recognize, RULE_BROKEN, type PeopleRules, type Person } from '../people/people.ts'
-import type { GrantRecord, GrantRecords, ProviderState } from './grant-records.ts'
+import { parse, type GrantRecord, type GrantRecords, type ProviderState } from './grant-records.ts'
 
 export interface ProviderTokensOptions {
   readonly store: StateStore
@@ -38,7 +39,7 @@ class SealedElsewhere extends AuthenticationUnavailable {}
 export type ProviderTokenStore = ReturnType<typeof createProviderTokens>
 
 const PURPOSE = 'tokens of the identity provider'
-const SIGNS_IN_AGAIN = 'a person has to sign in again: no secret opens what the identity provider gave'
+const SIGNS_IN_AGAIN = 'a person has to sign in again: what the identity provider gave cannot be opened'
 const CLAIMS_KEPT = 'the identity provider renews tokens and gives no claims: those from before count'
 /** The provider is not asked again within this time, in milliseconds: a request may be a repetition. */
 const RECENT_MS = 10_000
@@ -79,11 +80,16 @@ export function createProviderTokens (
     return { sealed: sealer.seal(PURPOSE, id, Buffer.from(JSON.stringify(vouched)), endsAt) }
   }
 
-  /** Throws a SealedElsewhere if a secret that was removed, or one of another replica, has sealed them. */
+  /**
+   * Throws a SealedElsewhere if a secret that was removed, or one of another replica, has sealed them, or if
+   * another release has given them a form that this one does not know.
+   */
   function open (id: string, { provider }: GrantRecord): Vouched {
     const bytes = sealer.open(PURPOSE, id, provider.sealed)
     if (bytes === undefined) throw new SealedElsewhere('no secret opens the tokens of a grant')
-    return JSON.parse(String(bytes))
+    const vouched = parse(bytes)
+    if (!isVouched(vouched)) throw new SealedElsewhere('the tokens of a grant have an unknown form')
+    return vouched
   }
 
   /** Asks the provider, which may take the old refresh token back. Resolves to `undefined` if it refuses. */
@@ -174,7 +180,7 @@ export function createProviderTokens (
 
     /**
      * Lets the provider say again that the person may come in, where it gave a refresh token. Ends the grant
-     * and resolves to `undefined` if it does not. Without a secret for what the provider gave it resolves so
+     * and resolves to `undefined` if it does not. If what the provider gave cannot be opened it resolves so
      * too, and the person signs in again. Rejects with an AuthenticationUnavailable.
      */
     async vouch (id: string): Promise<Person | undefined> {
@@ -196,6 +202,14 @@ export function createProviderTokens (
     /** Resolves to what the provider gave to the person, renewed if it has expired. */
     read: async (id: string): Promise<Vouched | undefined> => await renewUnless(id, isUnexpired)
   }
+}
+
+/** Checks what this release reads. Members that it does not know may have any value. */
+function isVouched (value: unknown): value is Vouched {
+  if (!isObject(value)) return false
+  const { tokens, claims, vouchedAt, claimsAt } = value
+  return isObject(tokens) && typeof tokens.accessToken === 'string' && isObject(claims) &&
+    typeof vouchedAt === 'number' && typeof claimsAt === 'number'
 }
 
 function isUnexpired ({ tokens: { expiresAt }, vouchedAt }: Vouched): boolean {
