@@ -27,16 +27,23 @@ const REGISTRATION = `
 /** For the process whose packages shall be known. */
 export const NODE_OPTIONS = `--import=${toModule(REGISTRATION)}`
 
+/**
+ * All files that a process has loaded, those of this repository as they are in `src`.
+ * @param {string} stderr the standard error of the process
+ */
+export async function readLoadedFiles (stderr) {
+  const urls = [...stderr.matchAll(/^loaded (file:\S+)$/gm)].map(([, url]) => url)
+  const files = await Promise.all(urls.map((url) => sourcesOf(fileURLToPath(url))))
+  return new Set(files.flat())
+}
+
 /** @param {string} stderr the standard error of the process */
 export async function readLoadedPackages (stderr) {
-  const urls = [...stderr.matchAll(/^loaded (file:\S+)$/gm)].map(([, url]) => url)
   const required = stderr.matchAll(/^required ((?:@[^/\s]+\/)?[\w-][^/\s:]*)/gm)
   const packages = new Set([...required].map(([, name]) => name))
-  for (const url of urls) {
-    for (const path of await sourcesOf(fileURLToPath(url))) {
-      const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]
-      if (name !== undefined) packages.add(name)
-    }
+  for (const path of await readLoadedFiles(stderr)) {
+    const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]
+    if (name !== undefined) packages.add(name)
   }
   return packages
 }

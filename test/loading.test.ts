@@ -3,8 +3,9 @@
 import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import t, { type Test } from 'tap'
-import { NODE_OPTIONS, readLoadedPackages } from '../bench/loaded-packages.mjs'
+import { NODE_OPTIONS, readLoadedFiles, readLoadedPackages } from '../bench/loaded-packages.mjs'
 import { toolModule, writeCatalog } from './helpers/catalog-folder.ts'
+import { findFreePort } from './helpers/free-port.ts'
 import { startService } from './helpers/service.ts'
 import { post } from './helpers/stream.ts'
 
@@ -70,6 +71,37 @@ t.test('an admin address loads what measures', async (t) => {
 t.test('a collector loads what traces', async (t) => {
   const parts = await findParts(t, { TRIVET_OTLP_URL: 'http://127.0.0.1:9' })
   t.ok(parts.includes('@opentelemetry/exporter-trace-otlp-proto'))
+})
+
+/** What the sign-in has: its rooms, and the packages that only it needs. */
+const SIGN_IN = /src\/(features|edges)\/sign-in\/|node_modules\/(oidc-provider|openid-client)\//
+const DESK = /src\/edges\/desk\//
+
+async function findFiles (t: Test, args: readonly string[], settings = {}): Promise<readonly string[]> {
+  const catalog = await writeCatalog(t, { 'tools/hello.js': toolModule('hello') })
+  const environment = { NODE_OPTIONS, TRIVET_CATALOG: catalog, ...settings }
+  const { url, stderr, stop } = await startService(t, environment, { args })
+  await fetch(url, { method: 'POST', body: '{}' })
+  await stop()
+  return [...await readLoadedFiles(stderr())]
+}
+
+t.test('without the sign-in a service loads nothing of it, and nothing of the desk', async (t) => {
+  const files = await findFiles(t, [])
+  t.strictSame(files.filter((file) => SIGN_IN.test(file) || DESK.test(file)), [])
+})
+
+t.test('without the sign-in dev loads the desk, and nothing of the sign-in', async (t) => {
+  const files = await findFiles(t, ['dev'])
+  t.strictSame(files.filter((file) => SIGN_IN.test(file)), [])
+  t.ok(files.some((file) => DESK.test(file)), 'its author may pick a caller at any time')
+})
+
+t.test('with the sign-in its rooms and its engine are loaded', async (t) => {
+  const files = await findFiles(t, ['dev'], { TRIVET_AUTH: 'sign-in', PORT: String(await findFreePort()) })
+  for (const part of ['src/features/sign-in/', 'src/edges/sign-in/', 'node_modules/oidc-provider/']) {
+    t.ok(files.some((file) => file.includes(part)), part)
+  }
 })
 
 t.test('every production dependency is known to the table of costs', async (t) => {
