@@ -5,7 +5,10 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 
 const MODULES = [
-  'platform/access/principal', 'platform/author/tool-error', 'platform/store/backends/url-schemes',
+  'platform/access/principal', 'platform/access/bearer-authenticator', 'platform/access/jwt-verifier',
+  'platform/access/token-rules', 'platform/store/backends/memory/state-store',
+  'platform/store/sealing/signing-keys', 'features/sign-in/grants/grant-records',
+  'features/sign-in/grants/own-tokens', 'platform/author/tool-error', 'platform/store/backends/url-schemes',
   'request/questions/request-state', 'platform/schema/json-schema', 'platform/store/sealing/sealer',
   'platform/store/records/handles', 'platform/author/define-upstream', 'features/upstreams/upstreams',
   'features/upstreams/definition/compile-upstream', 'request/pipeline/upstream-calls',
