@@ -34,6 +34,8 @@ interface Vouched extends SignedInPerson {
   readonly claimsAt: number
 }
 
+interface VouchedGrant { readonly record: GrantRecord, readonly vouched: Vouched }
+
 class SealedElsewhere extends AuthenticationUnavailable {}
 
 export type ProviderTokenStore = ReturnType<typeof createProviderTokens>
@@ -93,7 +95,7 @@ export function createProviderTokens (
   }
 
   /** Asks the provider, which may take the old refresh token back. Resolves to `undefined` if it refuses. */
-  async function ask (id: string, record: GrantRecord, before: Vouched): Promise<Vouched | undefined> {
+  async function ask (id: string, { record, vouched: before }: VouchedGrant): Promise<Vouched | undefined> {
     let latest = record.provider
     /** Another replica may have taken over after a pause of this process. Its tokens are as good. */
     async function write (vouched: Vouched): Promise<void> {
@@ -142,16 +144,14 @@ export function createProviderTokens (
     const isDone = (vouched: Vouched) => vouched.tokens.refreshToken === undefined || isGood(vouched)
     const until = clock.monotonic() + PATIENCE_MS
     for (;;) {
-      const vouched = await readRecord(id, open)
-      if (vouched === undefined || isDone(vouched)) return vouched
+      const before = await find(id)
+      if (before === undefined || isDone(before.vouched)) return before?.vouched
       const lease = await store.create(key, { bytes: Buffer.alloc(0) }, { idleMs: LEASE_MS }, MAX_LEASES)
       if (typeof lease === 'object') {
         try {
           // Another replica may have renewed them since.
-          return await readRecord(id, async (_, record) => {
-            const current = open(id, record)
-            return isDone(current) ? current : await ask(id, record, current)
-          })
+          const current = await find(id)
+          return current === undefined || isDone(current.vouched) ? current?.vouched : await ask(id, current)
         } finally {
           // Only its own lease: a paused process may have lost it.
           await store.replace(key, lease.version, lease.value, { idleMs: 1 }).catch(() => {})
@@ -162,11 +162,9 @@ export function createProviderTokens (
     }
   }
 
-  async function readRecord<T> (
-    id: string, read: (id: string, record: GrantRecord) => T | Promise<T>
-  ): Promise<T | undefined> {
+  async function find (id: string): Promise<VouchedGrant | undefined> {
     const record = await grants.read(id)
-    return record && await read(id, record)
+    return record && { record, vouched: open(id, record) }
   }
 
   return {
