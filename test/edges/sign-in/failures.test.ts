@@ -63,6 +63,28 @@ t.test('the provider refuses', async (t) => {
   t.equal(told.url.searchParams.get('error_description'), 'the identity provider has refused the sign-in')
 })
 
+t.test('what the provider says of a refusal is cut in the log, and no page shows it', async (t) => {
+  const log = createReadableLog()
+  const { origin } = await startSignInService(t, { logger: log.logger })
+  const person = createPerson()
+  const allowed = await answer(person, await open(person, (await beginFlow(origin)).url), 'allow')
+  const callback = new URL(`${origin}/sign-in/callback`)
+  callback.search = new URLSearchParams({
+    error: `\u001b[31m<b>${'x'.repeat(5000)}`,
+    error_description: 'y'.repeat(5000),
+    state: wayOf(allowed)?.searchParams.get('state') ?? '',
+    iss: wayOf(allowed)?.origin ?? ''
+  }).toString()
+  const refused = await person.visit(callback)
+  t.equal(refused.status, 403)
+  t.notMatch(refused.text, 'xxx')
+  const { reason } = log.lines.find(({ msg }) => msg === 'a person was not signed in') ?? {}
+  t.match(reason, 'xxx')
+  t.ok(String(reason).length <= 101, `${String(reason).length} characters`)
+  t.notMatch(log.text(), '\u001b', 'no terminal obeys it')
+  t.notMatch(log.text(), 'yyy')
+})
+
 t.test('the rules admit somebody else', async (t) => {
   const { origin } = await startSignInService(t, {}, {
     'server.yaml': 'title: Books', 'sign-in.yaml': 'admit: [{ claim: sub, anyOf: [alice] }]'
