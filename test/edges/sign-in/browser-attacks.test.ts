@@ -4,7 +4,7 @@ import t from 'tap'
 import {
   answer, BACK, beginFlow, open, signInThere, tokenOf, wayOf
 } from '../../features/sign-in/browser-flow.ts'
-import { callHello, startSignInService } from '../../features/sign-in/sign-in-service.ts'
+import { callHello, HELLO, startSignInService } from '../../features/sign-in/sign-in-service.ts'
 import { createPerson, type Visit } from '../../helpers/person.ts'
 
 const cookiesOf = ({ headers }: Visit) => headers.getSetCookie()
@@ -143,6 +143,22 @@ t.test('an error sends nobody to a host that has registered itself', async (t) =
     t.equal(wayOf(page), undefined)
     t.match(page.text, /<a href="https:\/\/evil\.example\/phish\?[^"]*error=[^"]*">Back to evil\.example<\/a>/)
   }
+})
+
+t.test('a client that the operator has named gets its errors itself', async (t) => {
+  const clientId = 'https://trusted.example/client.json'
+  const redirectUri = 'https://trusted.example/back'
+  const { origin } = await startSignInService(t, {}, {
+    ...HELLO,
+    'sign-in.yaml': `clients: { documents: { '${clientId}': client.json } }`,
+    'client.json': JSON.stringify({ client_id: clientId, client_name: 'Known', redirect_uris: [redirectUri] })
+  })
+  const { url } = await beginFlow(origin, { clientId, redirectUri, params: { prompt: 'none' } })
+  const back = wayOf(await createPerson().visit(url))
+  t.equal(back && back.origin + back.pathname, redirectUri)
+  t.equal(back?.searchParams.get('error'), 'login_required')
+  t.equal(back?.searchParams.get('iss'), origin)
+  t.equal(back?.searchParams.get('state'), url.searchParams.get('state'))
 })
 
 t.test('the way back to the engine is that of a flow, and has no parameters of its own', async (t) => {
