@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { clock } from '../../../base/time.ts'
+import { quote } from '../../../base/words.ts'
 import { AuthenticationUnavailable, reasonOf } from '../../../platform/access/authentication.ts'
 import { createBoundedFetch, FETCH_LIMITS } from '../../../platform/access/bounded-fetch.ts'
 import type { Claims } from '../../../platform/access/claims.ts'
@@ -60,7 +61,7 @@ export function createGithub (
     } = isObject(answer) ? answer : {}
     // An error has the status 200 too.
     if (error === 'bad_refresh_token') throw new SignInRefused(error)
-    if (typeof accessToken !== 'string') throw new Error(`no access token: ${String(error)}`)
+    if (typeof accessToken !== 'string') throw new Error(`no access token: ${quote(String(error))}`)
     return {
       accessToken,
       ...(typeof refreshToken === 'string' && { refreshToken }),

@@ -1,5 +1,8 @@
 // People of GitHub, which has OAuth and an API instead of OpenID Connect.
 
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { createGithub } from '../../../../src/features/sign-in/people/github.ts'
 import { startGithub } from '../../../servers/github-server.ts'
@@ -55,6 +58,25 @@ t.test('all organizations are read, in pages', async (t) => {
   t.equal(github.asked.filter((path) => path === '/api/v3/user/orgs').length, 3)
   t.notOk(github.asked.includes('/api/v3/user/teams'), 'teams that no rule names are not asked for')
   t.match(tokens, { accessToken: /^gho_/ })
+})
+
+t.test('an error of any length is cut, and no terminal obeys it', async (t) => {
+  const server = createServer((_request, response) => {
+    response.end(JSON.stringify({ error: `\u001b[31m${'x'.repeat(100_000)}` }))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => { server.close() })
+  const provider = createGithub(optionsFor(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, []))
+  const failures = [
+    provider.end(`?code=any&state=${encodeURIComponent(PASSAGE.state)}`, PASSAGE),
+    provider.renew('any', { claims: { sub: '1' } })
+  ]
+  for (const failure of failures) {
+    const { message } = await failure.then(() => new Error('is taken'), (error: Error) => error)
+    t.match(message, 'no access token')
+    t.ok(message.length < 250, `${message.length} characters`)
+    t.notMatch(message, '\u001b')
+  }
 })
 
 t.test('without rules on groups no scope is asked for', async (t) => {
