@@ -73,7 +73,7 @@ export function createConnections (
       if (arrival === undefined) return { kind: 'go', url }
       if (arrival.kind === 'refused') return { ...arrival, again: url }
       const cookies = [passages.end(passage.state), toCookie(arrival.person.subject, arrival.claims)]
-      return { kind: 'go', url, cookies }
+      return { kind: 'go', outcome: 'finished', url, cookies }
     },
 
     /** Returns `undefined` for a browser in which nobody has signed in for an hour. */
