@@ -88,6 +88,7 @@ t.test('an empty queue has no timer', async (t) => {
   queue.take()
   queue.add('b')
   queue.clear()
-  await t.rejects(time.during(new Promise(() => {}), 1000), /not done within/)
+  // Its timer would come within this time. Those that other files of this process have left come later.
+  await t.rejects(time.during(new Promise(() => {}), 150), /not done within/)
   t.equal(time.now, 1_800_000_000_000, 'no timer has moved the time')
 })
