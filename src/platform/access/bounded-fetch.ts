@@ -28,22 +28,22 @@ export function createBoundedFetch ({ timeoutMs, maxBytes }: FetchLimits): Fetch
     const response = await fetch(url, {
       method, headers: requestHeaders, body: form, redirect: 'manual', signal: signalAfter(timeoutMs)
     })
-    const body = await readBounded(response.body ?? [], maxBytes)
+    const body = await readBounded(`the answer of ${response.url}`, response.body ?? [], maxBytes)
     const headers = [...response.headers].filter(([name]) => KEPT_HEADERS.includes(name))
     return new Response(body.length === 0 ? null : body, { status: response.status, headers })
   }
 }
 
-/** Rejects for a body of more bytes. */
+/** Rejects for a body of more bytes. @param name of the body, for the error. */
 export async function readBounded (
-  body: AsyncIterable<Uint8Array> | readonly Uint8Array[], maxBytes: number
+  name: string, body: AsyncIterable<Uint8Array> | readonly Uint8Array[], maxBytes: number
 ): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   // Leaving the loop early cancels the rest of the body.
   for await (const chunk of body) {
     bytes += chunk.length
-    if (bytes > maxBytes) throw new Error(`the answer has more than ${maxBytes} bytes`)
+    if (bytes > maxBytes) throw new Error(`${name} has more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -41,7 +41,7 @@ export function createPublicFetch (
       answer.destroy()
       throw new Error(`status ${answer.statusCode ?? 0}`)
     }
-    const body = await readBounded(answer, MAX_BYTES)
+    const body = await readBounded('the answer', answer, MAX_BYTES)
     return new Response(body, { headers: KEPT_HEADERS.map((name) => [name, answer.headers[name] ?? '']) })
   }
 }
