@@ -26,6 +26,15 @@ export function isObject (value: unknown): value is { readonly [key: string]: un
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Returns `undefined` for a text that is no JSON. */
+export function parseJson (text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** An id that is not well-formed could not be answered: the answer must have the same id. */
 export function isRequestId (value: unknown): value is RequestId {
   return typeof value === 'string' ? value.isWellFormed() : Number.isSafeInteger(value)

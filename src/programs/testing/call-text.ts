@@ -1,7 +1,7 @@
 // What the text of a result tells a model of a call that goes on: which call it is, and what that asks.
 
 import { CONTINUE_TOOL } from '../../catalog/compiled/definitions/continue-tool.ts'
-import { isObject } from '../../platform/protocol/json-rpc.ts'
+import { isObject, parseJson } from '../../platform/protocol/json-rpc.ts'
 import type { JsonSchema } from '../../platform/protocol/primitives.ts'
 import type { InputRequestJson } from './question.ts'
 
@@ -33,7 +33,7 @@ export function readCallText (result: object): CallText | undefined {
 
 /** @param example of the answers: it has the names of all questions, and of the fields of their forms. */
 function readQuestions (text: string, example: string): CallText['requests'] {
-  const forms = parse(example.replaceAll(': …', ': null'))
+  const forms = parseJson(example.replaceAll(': …', ': null'))
   let remainder = text
   const requests: Array<readonly [string, InputRequestJson]> = []
   // The last one first: the message of a question may look like the head of another one.
@@ -62,7 +62,7 @@ function readForm (section: string, fields: readonly string[]): NonNullable<Inpu
   const required: string[] = []
   for (let index = 0; index < parts.length; index += 3) {
     const [quoted = '""', need, text = ''] = parts.slice(index, index + 3)
-    const field = String(parse(quoted))
+    const field = String(parseJson(quoted))
     if (!fields.includes(field)) continue
     properties.set(field, readField(text))
     if (need === 'required') required.push(field)
@@ -84,7 +84,7 @@ function readField (text: string): JsonSchema {
   return {
     ...schema,
     ...description !== '' && { description },
-    ...value !== undefined && { default: parse(value) }
+    ...value !== undefined && { default: parseJson(value) }
   }
 }
 
@@ -108,16 +108,7 @@ function readChoices (text: string): { readonly schema: JsonSchema, readonly res
   for (;;) {
     const [matched, value, title] = CHOICE.exec(remainder) ?? []
     if (matched === undefined || value === undefined) return { schema: { oneOf }, rest: remainder }
-    oneOf.push({ const: parse(value), ...title !== undefined && { title } })
+    oneOf.push({ const: parseJson(value), ...title !== undefined && { title } })
     remainder = remainder.slice(matched.length)
-  }
-}
-
-/** Returns `undefined` for a text that is no JSON. */
-function parse (text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import { signalAfter } from '../../../base/deadline.ts'
 import { pauseBefore } from '../../../base/retry.ts'
 import { random } from '../../../base/time.ts'
-import { isObject } from '../../../platform/protocol/json-rpc.ts'
+import { isObject, parseJson } from '../../../platform/protocol/json-rpc.ts'
 import type { StateKey, StateStore, StateValue } from '../../../platform/store/records/state-store.ts'
 
 /** A release that knows more members keeps them: each change copies the record. */
@@ -156,17 +156,8 @@ function keyOf (id: string): StateKey {
 function toValue (record: GrantRecord) { return { bytes: Buffer.from(JSON.stringify(record)) } }
 
 function toRecord ({ bytes }: StateValue): GrantRecord | undefined {
-  const value = parse(bytes)
+  const value = parseJson(Buffer.from(bytes).toString())
   return isGrantRecord(value) ? value : undefined
-}
-
-/** Returns `undefined` for what is no JSON: another release may have another form. */
-export function parse (bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString())
-  } catch {
-    return undefined
-  }
 }
 
 /** Checks what this release reads. Members that it does not know may have any value. */

@@ -6,7 +6,7 @@ import { AuthenticationUnavailable } from '../../../platform/access/authenticati
 import type { Claims } from '../../../platform/access/claims.ts'
 import type { Principal } from '../../../platform/access/principal.ts'
 import { createServerGuard } from '../../../platform/access/server-guard.ts'
-import { isObject } from '../../../platform/protocol/json-rpc.ts'
+import { isObject, parseJson } from '../../../platform/protocol/json-rpc.ts'
 import { retryOutage } from '../../../platform/store/records/lost-replies.ts'
 import type { StateStore } from '../../../platform/store/records/state-store.ts'
 import type { Sealer } from '../../../platform/store/sealing/sealer.ts'
@@ -14,7 +14,7 @@ import {
   SignInRefused, type IdentityProvider, type SignedInPerson
 } from '../people/identity-provider.ts'
 import { recognize, RULE_BROKEN, type PeopleRules, type Person } from '../people/people.ts'
-import { parse, type GrantRecord, type GrantRecords, type ProviderState } from './grant-records.ts'
+import type { GrantRecord, GrantRecords, ProviderState } from './grant-records.ts'
 
 export interface ProviderTokensOptions {
   readonly store: StateStore
@@ -89,7 +89,7 @@ export function createProviderTokens (
   function open (id: string, { provider }: GrantRecord): Vouched {
     const bytes = sealer.open(PURPOSE, id, provider.sealed)
     if (bytes === undefined) throw new SealedElsewhere('no secret opens the tokens of a grant')
-    const vouched = parse(bytes)
+    const vouched = parseJson(String(bytes))
     if (!isVouched(vouched)) throw new SealedElsewhere('the tokens of a grant have an unknown form')
     return vouched
   }

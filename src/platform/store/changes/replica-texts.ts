@@ -1,7 +1,7 @@
 // The texts that replicas send each other over a server: a JSON object with one member, `event`, `message`,
 // or `missed` with the kinds that could not be sent.
 
-import { isObject } from '../../protocol/json-rpc.ts'
+import { isObject, parseJson } from '../../protocol/json-rpc.ts'
 import type { ReplicaMessage } from './broadcast.ts'
 import type { ChangeEvent } from './change-event.ts'
 
@@ -20,7 +20,7 @@ export interface ReplicaTextReceiver {
  * @param channel where the text came from, for the error.
  */
 export function receiveReplicaText (text: string, channel: string, receiver: ReplicaTextReceiver): void {
-  const { event, message, missed } = readObject(parse(text), channel)
+  const { event, message, missed } = readObject(parseJson(text), channel)
   if (event !== undefined) receiver.onEvent(readEvent(readObject(event, channel), channel))
   else if (message !== undefined) receiver.onMessage(readMessage(readObject(message, channel), channel))
   else if (isTexts(missed)) receiver.onMissed(missed)
@@ -28,14 +28,6 @@ export function receiveReplicaText (text: string, channel: string, receiver: Rep
 }
 
 type ChannelObject = { readonly [member: string]: unknown }
-
-function parse (text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 function readObject (value: unknown, channel: string): ChannelObject {
   if (!isObject(value)) throw new TypeError(`a message on ${channel} is no JSON object`)
