@@ -5,7 +5,7 @@ import type {
   Configuration, CustomFetch, TokenEndpointResponse, TokenEndpointResponseHelpers
 } from 'openid-client'
 import { clock } from '../../../base/time.ts'
-import { clip } from '../../../base/words.ts'
+import { clip, toPlain } from '../../../base/words.ts'
 import { AuthenticationUnavailable, reasonOf } from '../../../platform/access/authentication.ts'
 import { openIssuer } from '../../../platform/access/authorization-servers.ts'
 import {
@@ -61,7 +61,7 @@ export interface RenewedTokens {
 
 /** The provider vouches for nobody: it has refused the sign-in, or its answer is not for this one. */
 export class SignInRefused extends Error {
-  constructor (reason: string) { super(clip(reason)) }
+  constructor (reason: string) { super(clip(toPlain(reason))) }
 }
 
 /** Errors of a token endpoint that are about the person. RFC 6749, section 5.2; OpenID Connect Core. */
