@@ -31,12 +31,16 @@ t.test('each end of a sign-in is counted once, by its outcome', async (t) => {
   refusal.search = new URLSearchParams({ error: 'access_denied', state, iss: provider.origin }).toString()
   t.equal((await alice.visit(refusal)).status, 403)
   t.equal((await alice.visit(new URL(`${callbackUrl}?state=none`))).status, 400)
+  const page = new URL(`${origin}/sign-in`)
+  const passage = await alice.visit(page, new URLSearchParams({ action: 'sign-in' }))
+  t.equal((await alice.visit(await signInThere(alice, passage, callbackUrl))).status, 303)
   const gone = await answer(alice, await open(alice, await begin()), 'allow')
   const last = await signInThere(alice, gone, callbackUrl)
   await provider.stop()
   t.equal((await alice.visit(last)).status, 503)
 
   t.strictSame(linesOf(await readMetrics(), 'trivet_sign_ins_total'), [
-    'finished', 'cancelled', 'refused', 'not_admitted', 'too_many_grants', 'lost', 'unavailable'
-  ].map((outcome) => `trivet_sign_ins_total{outcome="${outcome}"} ${outcome === 'too_many_grants' ? 0 : 1}`))
+    'finished"} 2', 'cancelled"} 1', 'refused"} 1', 'not_admitted"} 1', 'too_many_grants"} 0', 'lost"} 1',
+    'unavailable"} 1'
+  ].map((end) => `trivet_sign_ins_total{outcome="${end}`))
 })
