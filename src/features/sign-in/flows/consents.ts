@@ -83,9 +83,10 @@ export function createConsents (sealer: Pick<Sealer, 'seal' | 'open'>, now: () =
     ),
     /** Returns the cookie that remembers a consent, and none for one that must be asked each time. */
     remember (consent: Consent, subject: string): readonly Cookie[] {
+      if (!mayBeRemembered(consent)) return []
       const bytes = Buffer.from(`${now()} ${subject}`)
       const value = sealer.seal(REMEMBERED, fingerprintOf(consent), bytes, expiry(REMEMBERED_SECONDS))
-      return mayBeRemembered(consent) ? [{ name: nameOf(consent), value, seconds: REMEMBERED_SECONDS }] : []
+      return [{ name: nameOf(consent), value, seconds: REMEMBERED_SECONDS }]
     },
     forget: (consent: Consent): Cookie => toEnd(nameOf(consent)),
     /** Returns the person who has allowed the same before in this browser, and when. */
