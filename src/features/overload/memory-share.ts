@@ -23,7 +23,7 @@ export class MemoryShare {
   #share = 0
   /** Grows by the share with each request. One request is refused for each whole. */
   #due = 0
-  /** Whether the next request with room passes the share: one after each timed measurement corrects it. */
+  /** Whether the next request is served if it has room, whatever the share. It corrects the share. */
   #isTrial = false
 
   /** @param measure returns the part of the memory in use, from 0 to 1. */

@@ -26,7 +26,7 @@ export function showErrors (engine: Provider, documents: Pick<Documents, 'isTrus
   events.on('authorization.error', show)
 }
 
-/** Returns where the client learns of an error that is pageErrors. */
+/** Returns where the client learns of an error that is shown as a page. */
 export function readBack (
   { oidc: { params } }: KoaContextWithOIDC, error: Error, members: object
 ): { readonly back?: string } {

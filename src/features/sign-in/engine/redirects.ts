@@ -1,4 +1,4 @@
-// What the engine would take as the redirect URI of a client, and is refused.
+// Refuses redirect URIs of clients that the engine would take.
 
 import { errors } from 'oidc-provider'
 
